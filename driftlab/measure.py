@@ -1,0 +1,216 @@
+"""Traces of text become columns of numbers, once."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from driftlab.cache import Cache, content_key
+from driftlab.errors import InputError
+from driftlab.extras import need
+from driftlab.metrics import Pairwise, metric
+from driftlab.metrics.pairs import PairMemo
+from driftlab.reading import Input, Reader
+from driftlab.text import Column, column
+from driftlab.trace import Trace, TraceInfo
+
+CHUNK = 256  # traces whose text is held at once; also what an interrupted run with a cache may lose
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """Numbers only: what detectors read, and all that is needed to share a study without its text.
+
+    Attributes
+    ----------
+    infos : tuple of TraceInfo
+        One entry a trace, without steps.
+    offsets : (n_traces + 1,) int64 array
+        Trace `i` owns the rows ``offsets[i]:offsets[i + 1]`` of every column.
+    columns : dict of Input to (n_steps_in_all,) array
+        Deltas, symbols and signal values, trace after trace.
+
+    Examples
+    --------
+    >>> from driftlab.trace import Step
+    >>> trace = Trace(id="a", steps=[Step(state="x"), Step(state="x")])
+    >>> measure([trace], ["exact"]).deltas("exact").tolist()
+    [1.0, 0.0]
+    """
+
+    infos: tuple[TraceInfo, ...]
+    offsets: NDArray[np.int64]
+    columns: Mapping[Input, NDArray[Any]]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Steps of each trace, shape (n_traces,)."""
+        return np.diff(self.offsets)
+
+    def deltas(self, of: str | Input) -> NDArray[Any]:
+        """Return one column, shape (n_steps_in_all,).
+
+        Raises
+        ------
+        InputError
+            When it was not measured.
+        """
+        key = metric(of) if isinstance(of, str) else of
+        if key not in self.columns:
+            known = ", ".join(map(repr, self.columns))
+            raise InputError(f"{key!r} was not measured; measured: {known or 'nothing'}; pass it to measure()")
+        return self.columns[key]
+
+    def take(self, rows: Sequence[int] | NDArray[np.int64]) -> "Measurements":
+        """Return the measurements of some traces, in the given order."""
+        picked = [np.arange(self.offsets[i], self.offsets[i + 1]) for i in rows]
+        flat = np.concatenate(picked) if picked else np.zeros(0, dtype=np.int64)
+        offsets = np.concatenate([[0], np.cumsum([len(p) for p in picked])]).astype(np.int64)
+        columns = {key: values[flat] for key, values in self.columns.items()}
+        return Measurements(tuple(self.infos[i] for i in rows), offsets, columns)
+
+    def joined(self, other: Self) -> "Measurements":
+        """Return these columns and those of another measuring of the same traces."""
+        return Measurements(self.infos, self.offsets, {**self.columns, **other.columns})
+
+
+def measure(
+    traces: Iterable[Trace],
+    inputs: Iterable[str | Input],
+    *,
+    cache: str | os.PathLike[str] | None = None,
+    n_jobs: int = 1,
+    progress: bool = False,
+) -> Measurements:
+    """Read every trace once and return what the metrics say.
+
+    Parameters
+    ----------
+    traces : iterable of Trace
+        A corpus or any iterable; it is walked once, `CHUNK` traces at a time.
+    inputs : iterable of str or Input
+        Metric specs such as ``"levenshtein(view='output')"``, or symbols and signal values.
+    cache : path, optional
+        A folder of Parquet files keyed by content, metric, mask and model. What is there is not measured
+        again; what is new is added after each chunk, so that an interrupted run resumes. Needs the
+        extra `study`.
+    n_jobs : int
+        Processes for the comparisons (joblib; -1 is all cores). The numbers do not depend on it.
+    progress : bool
+        Show a progress bar over traces.
+
+    Returns
+    -------
+    Measurements
+        Rows in the order of `traces`.
+
+    Examples
+    --------
+    >>> from driftlab.trace import Step
+    >>> trace = Trace(id="a", steps=[Step(state="kitten"), Step(state="sitting"), Step()])
+    >>> measure([trace], ["levenshtein"]).deltas("levenshtein").round(3).tolist()
+    [1.0, 0.429, nan]
+    """
+    wanted = tuple(dict.fromkeys(metric(i) if isinstance(i, str) else i for i in inputs))
+    job = _Job(wanted, Cache(cache) if cache is not None else None, n_jobs)
+    infos: list[TraceInfo] = []
+    chunks: list[dict[Input, list[NDArray[Any]]]] = []
+    lengths: list[int] = []
+    for chunk in _chunks(_shown(traces, progress)):
+        infos += [trace.info for trace in chunk]
+        lengths += [len(trace.steps) for trace in chunk]
+        chunks.append(job.run(chunk))
+    columns = {i: _flat([values for part in chunks for values in part[i]], i.dtype) for i in wanted}
+    return Measurements(tuple(infos), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), columns)
+
+
+class _Job:
+    """One measuring pass over all chunks."""
+
+    def __init__(self, inputs: tuple[Input, ...], cache: Cache | None, n_jobs: int) -> None:
+        self.inputs, self.cache, self.n_jobs = inputs, cache, n_jobs
+        self.memo = PairMemo()
+
+    def run(self, chunk: Sequence[Trace]) -> dict[Input, list[NDArray[Any]]]:
+        texts: Texts = {}
+        return {wanted: self._cached(wanted, chunk, texts) for wanted in self.inputs}
+
+    def _cached(self, wanted: Input, chunk: Sequence[Trace], texts: "Texts") -> list[NDArray[Any]]:
+        if self.cache is None or not wanted.costly:
+            return self._fresh(wanted, chunk, texts)
+        keys = [content_key(trace) for trace in chunk]
+        found = self.cache.load(wanted.key)
+        missing = {key: trace for key, trace in zip(keys, chunk, strict=True) if key not in found}
+        fresh = self._fresh(wanted, list(missing.values()), texts)
+        self.cache.add(wanted.key, dict(zip(missing, fresh, strict=True)))
+        found = self.cache.load(wanted.key)
+        return [found[key] for key in keys]
+
+    def _fresh(self, wanted: Input, traces: Sequence[Trace], texts: "Texts") -> list[NDArray[Any]]:
+        if isinstance(wanted, Pairwise):
+            columns = [_column(trace, wanted, texts) for trace in traces]
+            return list(self.memo.deltas(wanted, columns, self._compare))
+        return self._parallel(streamed, [(wanted, trace) for trace in traces])
+
+    def _compare(self, wanted: Pairwise, pairs: list[tuple[str, str]]) -> NDArray[np.float64]:
+        if self.n_jobs == 1 or wanted.batched:
+            return wanted.deltas(pairs)
+        size = max(1, min(2_000, len(pairs) // 8))
+        batches = [(wanted, pairs[start : start + size]) for start in range(0, len(pairs), size)]
+        return np.concatenate(self._parallel(type(wanted).deltas, batches))
+
+    def _parallel(self, function: Any, arguments: list[tuple[Any, ...]]) -> list[NDArray[Any]]:
+        if self.n_jobs == 1:
+            return [function(*each) for each in arguments]
+        joblib = need("joblib", "study")
+        return list(joblib.Parallel(n_jobs=self.n_jobs)(joblib.delayed(function)(*each) for each in arguments))
+
+
+Texts = dict[tuple[int, str, str], Column]
+
+
+def _column(trace: Trace, wanted: Pairwise, texts: Texts) -> Column:
+    """Read one view of a trace once a chunk, whichever metrics share it."""
+    key = (id(trace), wanted.view, wanted.mask)
+    if key not in texts:
+        texts[key] = column(trace.steps, wanted.view, wanted.mask)
+    return texts[key]
+
+
+def streamed(wanted: Input, trace: Trace) -> NDArray[Any]:
+    """Measure one trace step by step, as a live loop does.
+
+    Returns
+    -------
+    (n_steps,) array
+
+    Examples
+    --------
+    >>> from driftlab.trace import Step
+    >>> streamed(metric("exact"), Trace(id="a", steps=[Step(state="x"), Step(state="x")])).tolist()
+    [1.0, 0.0]
+    """
+    reader, read = Reader(trace.info), wanted.stream(trace.info)
+    return np.array([read(reader.read(step)) for step in trace.steps], dtype=wanted.dtype)
+
+
+def _chunks(traces: Iterable[Trace]) -> Iterator[list[Trace]]:
+    walk = iter(traces)
+    while chunk := list(islice(walk, CHUNK)):
+        yield chunk
+
+
+def _shown(traces: Iterable[Trace], progress: bool) -> Iterable[Trace]:
+    if not progress:
+        return traces
+    total = len(traces) if isinstance(traces, Sized) else None
+    shown: Iterable[Trace] = need("tqdm.auto", "study").tqdm(traces, total=total, desc="measuring", unit="trace")
+    return shown
+
+
+def _flat(parts: list[NDArray[Any]], dtype: Any) -> NDArray[Any]:
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=dtype)

@@ -1,0 +1,63 @@
+"""What a saved rule depends on besides its parameters."""
+
+import hashlib
+import importlib.metadata
+import warnings
+from collections.abc import Iterable, Mapping
+
+from driftlab.cache import content_key
+from driftlab.errors import DriftlabWarning, InputError
+from driftlab.reading import Input
+from driftlab.text import MASKS
+from driftlab.trace import Trace
+
+
+def version() -> str:
+    """Return the version of driftlab that runs."""
+    return importlib.metadata.version("driftlab")
+
+
+def masks(inputs: Iterable[Input]) -> dict[str, str]:
+    """Return version, hash of every mask that some input uses, by the mask's name.
+
+    Examples
+    --------
+    >>> from driftlab.metrics import metric
+    >>> sorted(masks([metric("exact"), metric("exact(mask='volatile')")]))
+    ['text', 'volatile']
+    """
+    names = sorted({name for name in (getattr(each, "mask", None) for each in inputs) if name})
+    return {name: _stamp(name) for name in names}
+
+
+def check_masks(stamps: Mapping[str, str]) -> None:
+    """Warn when a mask is not the one a policy was measured under.
+
+    Raises
+    ------
+    InputError
+        When a mask is not registered here.
+    """
+    for name, stamp in stamps.items():
+        if name not in MASKS:
+            raise InputError(f"needs the mask {name!r}; register it with dl.register_mask before loading")
+        if _stamp(name) != stamp:
+            message = f"mask {name!r} was {stamp} when the policy was measured and is {_stamp(name)} now; calibrate again"
+            warnings.warn(message, DriftlabWarning, stacklevel=4)
+
+
+def data_hash(traces: Iterable[Trace]) -> str:
+    """Return what stands for the steps and the labels of a corpus, whatever the order of its traces.
+
+    Examples
+    --------
+    >>> one, two = Trace(id="a", steps=[]), Trace(id="b", steps=[])
+    >>> data_hash([one, two]) == data_hash([two, one])
+    True
+    """
+    lines = sorted(f"{trace.id}\0{trace.label}\0{trace.stalls}\0{content_key(trace)}" for trace in traces)
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _stamp(name: str) -> str:
+    return f"v{MASKS[name].version} {MASKS[name].digest}"
