@@ -1,0 +1,1 @@
+"""Small agent loops that are really run, written down as labelled traces."""
