@@ -3,9 +3,11 @@
 import gzip
 import os
 import warnings
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast, overload
 
@@ -49,7 +51,8 @@ class Corpus(Sequence[Trace]):
         counts = Counter(trace.id for trace in self.traces)
         twice = [name for name, count in counts.items() if count > 1]
         if twice:
-            raise InputError(f"{len(twice)} ids occur more than once, the first is {twice[0]!r}; give every trace its own id")
+            message = f"{len(twice)} ids occur more than once, the first is {twice[0]!r}; give every trace its own id"
+            raise InputError(message)
 
     def __len__(self) -> int:
         return len(self.traces)
@@ -220,14 +223,14 @@ def write(traces: Iterable[Trace], path: str | os.PathLike[str]) -> None:
         if kind == ".parquet":
             parquet.write(traces, temporary)
             return
-        with _open_to_write(temporary, kind) as file:
+        with temporary.open("wb") as plain, _packed(plain, kind) as file:
             for trace in traces:
                 file.write(encode(trace) + b"\n")
 
 
-def _open_to_write(path: Path, kind: str) -> BinaryIO:
-    # A fixed time stamp: the same traces give the same bytes.
-    return cast(BinaryIO, gzip.GzipFile(path, "wb", mtime=0) if kind == ".jsonl.gz" else path.open("wb"))
+def _packed(file: BinaryIO, kind: str) -> BinaryIO:
+    # Neither name nor time in the header: the same traces give the same bytes.
+    return cast(BinaryIO, gzip.GzipFile("", "wb", fileobj=file, mtime=0)) if kind == ".jsonl.gz" else file
 
 
 def _suffix(path: Path) -> str:
@@ -249,9 +252,10 @@ def _records(path: Path) -> Iterator[tuple[int, Callable[[], Trace]]]:
         with gzip.open(path) if kind == ".jsonl.gz" else path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 if line.strip():
-                    yield number, lambda line=line: decode(line)
-    except (OSError, EOFError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from error
+                    yield number, partial(decode, line)
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: cannot be read: {reason}") from error
 
 
 def _unique(trace: Trace, seen: dict[str, int], line: int) -> Trace:

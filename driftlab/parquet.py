@@ -10,7 +10,7 @@ import msgspec
 
 from driftlab.errors import InputError
 from driftlab.extras import need
-from driftlab.trace import Step, Trace, convert
+from driftlab.trace import Trace, convert
 
 ROWS = 64  # rows held at once
 
@@ -24,13 +24,15 @@ def schema() -> Any:
     arrow = need("pyarrow", "study")
     text, number, whole, truth = arrow.string(), arrow.float64(), arrow.int64(), arrow.bool_()
     step = {"state": text, "thought": text, "tool": text, "args": text, "output": text}
-    step |= {"signals": arrow.map_(text, number), "node": text, "event": text, "tokens": whole}
+    # Lists of named values, not maps: Hugging Face datasets cannot load a map.
+    signal = arrow.struct({"name": text, "value": number})
+    step |= {"signals": arrow.list_(signal), "node": text, "event": text, "tokens": whole}
     step |= {"seconds": number, "error": truth, "extra": text}
     span = {"start": whole, "end": whole, "kind": text, "extra": text}
-    spec = arrow.struct({"direction": text, "goal": number})
+    spec = arrow.struct({"name": text, "direction": text, "goal": number})
     trace = {"id": text, "task": text, "problem": text, "agent": text, "setup": text, "source": text}
     trace |= {"label": text, "label_source": text, "outcome": truth, "stalls": arrow.list_(arrow.struct(span))}
-    trace |= {"signal_specs": arrow.map_(text, spec), "extra": text, "steps": arrow.list_(arrow.struct(step))}
+    trace |= {"signal_specs": arrow.list_(spec), "extra": text, "steps": arrow.list_(arrow.struct(step))}
     return arrow.schema(list(trace.items()))
 
 
@@ -50,7 +52,7 @@ def records(path: Path) -> Iterator[tuple[int, Callable[[], Trace]]]:
         file = parquet.ParquetFile(path)
         number = 0
         for batch in file.iter_batches(ROWS):
-            for found in batch.to_pylist(maps_as_pydicts="strict"):
+            for found in batch.to_pylist():
                 number += 1
                 yield number, partial(trace_of, found)
     except (OSError, arrow.ArrowException) as error:
@@ -62,20 +64,39 @@ def row(trace: Trace) -> dict[str, Any]:
 
     Examples
     --------
+    >>> from driftlab.trace import Step
     >>> trace_of(row(Trace(id="a", steps=[Step(args={"k": [1]})]))).steps[0].args
     {'k': [1]}
     """
     found = msgspec.to_builtins(trace)
-    found["steps"] = [_packed(step, _JSON_STEP) for step in found["steps"]]
+    found["steps"] = [_packed(_listed(step), _JSON_STEP) for step in found["steps"]]
     found["stalls"] = [_packed(span, ("extra",)) for span in found.get("stalls", ())]
+    specs = found.get("signal_specs")
+    if specs:
+        # The default direction is left out when a spec is encoded; a reader of the table should see it.
+        found["signal_specs"] = [{"name": name, "direction": "higher", **spec} for name, spec in specs.items()]
     return _packed(found, _JSON_TRACE)
 
 
 def trace_of(found: dict[str, Any]) -> Trace:
     """Return the trace of a row."""
-    steps = [_unpacked(step, _JSON_STEP) for step in found.get("steps") or ()]
+    steps = [_unpacked(_named(step), _JSON_STEP) for step in found.get("steps") or ()]
     stalls = [_unpacked(span, ("extra",)) for span in found.get("stalls") or ()]
-    return convert({**_unpacked(found, _JSON_TRACE), "steps": steps, "stalls": stalls}, Trace, "row")
+    specs = {spec["name"]: {k: v for k, v in spec.items() if k != "name"} for spec in found.get("signal_specs") or ()}
+    tidy = {name: _unpacked(spec, ()) for name, spec in specs.items()}
+    return convert({**_unpacked(found, _JSON_TRACE), "steps": steps, "stalls": stalls, "signal_specs": tidy}, Trace, "row")
+
+
+def _listed(step: dict[str, Any]) -> dict[str, Any]:
+    signals = step.get("signals")
+    if signals is None:
+        return step
+    return {**step, "signals": [{"name": name, "value": value} for name, value in signals.items()]}
+
+
+def _named(step: dict[str, Any]) -> dict[str, Any]:
+    signals = step.get("signals")
+    return step if signals is None else {**step, "signals": {pair["name"]: pair["value"] for pair in signals}}
 
 
 def _packed(found: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:

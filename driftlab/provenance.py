@@ -42,7 +42,9 @@ def check_masks(stamps: Mapping[str, str]) -> None:
         if name not in MASKS:
             raise InputError(f"needs the mask {name!r}; register it with dl.register_mask before loading")
         if _stamp(name) != stamp:
-            message = f"mask {name!r} was {stamp} when the policy was measured and is {_stamp(name)} now; calibrate again"
+            message = (
+                f"mask {name!r} was {stamp} when the policy was measured and is {_stamp(name)} now; calibrate again"
+            )
             warnings.warn(message, DriftlabWarning, stacklevel=4)
 
 

@@ -74,7 +74,8 @@ def summarise(traces: Iterable[Trace]) -> Summary:
     groups: dict[str, set[Any]] = {name: set() for name in ("group", "setup", "agent")}
     missing: Counter[str] = Counter({name: 0 for name in Step.__struct_fields__ if name not in ("extra", "event")})
     lengths: list[int] = []
-    onsets, signals = 0, {}
+    signals: dict[str, str] = {}
+    onsets = 0
     for trace in traces:
         for name, counter in counts.items():
             value = getattr(trace, name)

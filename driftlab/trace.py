@@ -1,7 +1,6 @@
 """Steps, spans, traces: the only schema driftlab reads."""
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal, Self, TypeVar
 
 import msgspec
@@ -9,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from driftlab.errors import InputError
+from driftlab.explain import explain, short
 
 Label = Literal["good", "stalled", "unsure"]
 Direction = Literal["higher", "lower"]
@@ -160,9 +160,8 @@ class Trace(TraceInfo, frozen=True, kw_only=True, forbid_unknown_fields=True, om
         for span in self.stalls:
             end = length if span.end is None else span.end
             if not (span.start < length and end <= length):
-                raise InputError(
-                    f"trace {self.id!r} has a stall [{span.start}, {span.end}) outside its {length} steps (counted from 0)"
-                )
+                where = f"[{span.start}, {span.end}) outside its {length} steps (counted from 0)"
+                raise InputError(f"trace {self.id!r} has a stall {where}")
             if span.start < free:
                 raise InputError(f"trace {self.id!r} has a stall at step {span.start} that overlaps the one before")
             free = end
@@ -193,11 +192,20 @@ def decode(line: bytes | str) -> Trace:
     try:
         return _DECODER.decode(line)
     except msgspec.ValidationError:
-        return convert(msgspec.json.decode(line), Trace, "trace")
-    except RecursionError as error:
-        raise InputError("brackets are nested too deeply to read") from error
-    except msgspec.DecodeError as error:
-        raise InputError(f"not a line of JSON: {error}") from error
+        pass  # read again below: unknown keys are moved to `extra`, anything else is explained
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise _unreadable(error) from error
+    try:
+        raw = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise _unreadable(error) from error
+    return convert(raw, Trace, "trace")
+
+
+def _unreadable(error: Exception) -> InputError:
+    if isinstance(error, RecursionError):
+        return InputError("not a line of JSON that can be read: brackets are nested too deeply")
+    return InputError(f"not a line of JSON: {error} (NaN and Infinity are no JSON: write null)")
 
 
 def encode(trace: Trace) -> bytes:
@@ -220,24 +228,15 @@ def convert(raw: Any, kind: type[T], what: str) -> T:
         With the path, the value and what is allowed there.
     """
     if not isinstance(raw, Mapping):
-        raise InputError(f"{what}: expected an object, got {_short(raw)}")
+        raise InputError(f"{what}: expected an object, got {short(raw)}")
     tidy = _tidy(raw, kind)
     try:
         return msgspec.convert(tidy, kind)
     except msgspec.ValidationError as error:
-        raise InputError(_explain(str(error), tidy, what)) from error
+        raise InputError(explain(str(error), tidy, what)) from error
 
 
 _DECODER = msgspec.json.Decoder(Trace)
-_PATH = re.compile(r"^(?P<what>.*?)(?: - at `(?P<path>\$.*)`)?$", re.DOTALL)
-_HINTS = {
-    "direction": "write 'higher' or 'lower'",
-    "label": "write 'good', 'stalled', 'unsure' or null",
-    "signals": "write a number, or null where it was not measured",
-    "state": "write text: turn the object into text first, or leave the key out",
-    "output": "write text: turn the object into text first, or leave the key out",
-    "args": "write any JSON value",
-}
 
 
 def _tidy(raw: Mapping[str, Any], kind: type[Struct]) -> dict[str, Any]:
@@ -259,50 +258,3 @@ def _with_signals(keys: dict[str, Any]) -> dict[str, Any]:
         return keys
     rest = {key: value for key, value in keys.items() if key not in numbers}
     return {**rest, "signals": {**(keys.get("signals") or {}), **numbers}}
-
-
-def _explain(message: str, raw: Mapping[str, Any], what: str) -> str:
-    found = _PATH.match(message)
-    path = (found and found["path"]) or "$"
-    reason = found["what"] if found else message
-    name = f"trace {raw['id']!r}: " if isinstance(raw.get("id"), str) else f"{what}: "
-    path, value = _walk(raw, path)
-    last = [part for part in re.findall(r"[A-Za-z_]\w*", path) if part in _HINTS]
-    hint = f"; {_HINTS[last[-1]]}" if last else ""
-    shown = "" if value is _NOTHING else f", value {_short(value)}"
-    return f"{name}{path}: {reason}{shown}{hint}"
-
-
-_NOTHING = object()
-
-
-def _walk(raw: Any, path: str) -> tuple[str, Any]:
-    """Follow msgspec's path; where it says `[...]` (some key of a mapping) name the key."""
-    value, shown = raw, "$"
-    for part in _parts(path):
-        if part == "...":
-            part = _culprit(value)
-        try:
-            value = value[part]
-        except (KeyError, IndexError, TypeError):
-            return path, _NOTHING
-        shown += f"[{part}]" if isinstance(part, int) else f".{part}"
-    return shown, _NOTHING if isinstance(value, Mapping | list) else value
-
-
-def _parts(path: str) -> Iterator[Any]:
-    for name, index in re.findall(r"\.([A-Za-z_]\w*)|\[(\d+|\.\.\.)\]", path):
-        yield name or (index if index == "..." else int(index))
-
-
-def _culprit(mapping: Any) -> Any:
-    """Return the first key whose value is no number: mappings in the schema hold numbers or specs."""
-    if not isinstance(mapping, Mapping):
-        return None
-    bad = (k for k, v in mapping.items() if isinstance(v, bool) or not isinstance(v, int | float | None))
-    return next(bad, None)
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

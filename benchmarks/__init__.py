@@ -1,0 +1,1 @@
+"""Speed, memory and accuracy of driftlab, each a ratio within one run."""

@@ -1,0 +1,111 @@
+"""The command line: what it prints, its exit codes, its one line on bad input."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from driftlab.corpus import write
+from driftlab.rule import StopRule
+from driftlab.trace import Span, Step, Trace
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMANDS = ("demo", "inspect", "sweep", "report", "calibrate", "replay", "watch")
+
+
+def run(*words, text=None, cwd=None):
+    command = [sys.executable, "-m", "driftlab.cli", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, input=text, cwd=cwd, check=False)
+
+
+@pytest.fixture(scope="module")
+def traces(tmp_path_factory):
+    """Forty loops whose states repeat and forty that move on, over forty problems of one task."""
+    made = []
+    for n in range(40):
+        states = [f"edit {n} line {i}" for i in range(3)]
+        loop = [Step(state=s) for s in [*states, *[states[-1]] * (8 + n % 3)]]
+        work = [Step(state=f"problem {n}: wrote part {i} of {'abcdefghijkl'[: i + 1]}") for i in range(12)]
+        common = {"task": "code", "problem": str(n), "source": "test", "label_source": "written"}
+        made.append(Trace(id=f"loop-{n}", label="stalled", stalls=[Span(3)], steps=loop, setup="a", **common))
+        made.append(Trace(id=f"work-{n}", label="good", steps=work, setup="ab"[n % 2], **common))
+    path = tmp_path_factory.mktemp("cli") / "runs.jsonl"
+    write(made, path)
+    return path
+
+
+def test_help_lists_every_command_with_an_example():
+    shown = run("--help").stdout
+    for name in COMMANDS:
+        assert re.search(rf"^  {name}\b", shown, re.M), name
+        assert f"Example: driftlab {name}" in run(name, "--help").stdout
+
+
+def test_inspect_counts(traces):
+    assert "labels     good 40, stalled 40" in run("inspect", traces).stdout
+    assert json.loads(run("inspect", traces, "--json").stdout)["labels"] == {"good": 40, "stalled": 40}
+
+
+def test_sweep_writes_table_figures_and_report(traces, tmp_path):
+    found = run("sweep", traces, "-o", tmp_path / "study", "-m", "exact", "-m", "levenshtein")
+    assert found.returncode == 0, found.stderr
+    assert "beats steps and placebo" in found.stdout
+    names = {path.name for path in (tmp_path / "study").rglob("*") if path.is_file()}
+    assert {"table.csv", "report.html", "report.md"} <= names
+    assert any(name.endswith(".png") for name in names)
+
+
+def test_calibrate_then_replay_then_watch(traces, tmp_path):
+    rule = tmp_path / "rule.toml"
+    found = run("calibrate", traces, "-m", "exact", "-m", "levenshtein", "--max-false-stop", "0.05", "-o", rule)
+    assert found.returncode == 0, found.stderr
+    assert StopRule.load(rule).threshold <= 1
+    shown = run("replay", rule, traces, "-o", tmp_path / "runs.csv")
+    assert shown.returncode == 0, shown.stderr
+    assert re.search(r"code: \d+ of 40 stalls hit", shown.stdout)
+    assert len((tmp_path / "runs.csv").read_text().splitlines()) == 81
+    steps = "".join(json.dumps({"state": "same"}) + "\n" for _ in range(12))
+    answers = [json.loads(line) for line in run("watch", rule, "--task", "code", text=steps).stdout.splitlines()]
+    assert len(answers) == 12
+    assert answers[0]["stop"] is False
+    assert answers[-1]["stop"] is True
+
+
+def test_watch_answers_a_broken_line_and_goes_on(tmp_path):
+    rule = tmp_path / "rule.toml"
+    StopRule("plateau(exact, run(1))", 1.0).save(rule)
+    found = run("watch", rule, text='{"state": "a"}\nno json\n{"state": 4}\n[1]\n{"state": "a"}\n')
+    answers = [json.loads(line) for line in found.stdout.splitlines()]
+    assert [answer.get("line") for answer in answers] == [None, 2, 3, 4, None]
+    assert answers[-1]["stop"] is True
+    assert found.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["inspect", "missing.jsonl"], "missing.jsonl: cannot be read: No such file"),
+        (["inspect", "runs.csv"], "must end in one of"),
+        (["inspect", "RUNS", "--signal", "error"], "not of the form NAME:higher"),
+        (["sweep", "RUNS", "-m", "levenstein"], "did you mean 'levenshtein'"),
+        (["calibrate", "RUNS", "--task", "sql"], "no trace has task 'sql'; tasks: code"),
+        (["calibrate", "RUNS", "--max-false-stop", "2"], "between 0 and 1"),
+        (["replay", "RUNS", "RUNS"], "not a driftlab-policy/1 file"),
+        (["watch", "missing.toml"], "missing.toml: cannot be read"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(traces, tmp_path, words, says):
+    found = run(*(traces if word == "RUNS" else word for word in words), cwd=tmp_path)
+    assert found.returncode == 2
+    assert says in found.stderr
+    assert len(found.stderr.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_debug_shows_where(tmp_path):
+    found = run("inspect", "missing.jsonl", "--debug", cwd=tmp_path)
+    assert "Traceback" in found.stderr
+    assert found.returncode == 2

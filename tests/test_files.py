@@ -1,0 +1,28 @@
+"""Files that are either whole or absent."""
+
+import pytest
+
+from driftlab.errors import MissingExtra
+from driftlab.extras import need
+from driftlab.files import replacing
+
+
+def test_a_failure_leaves_what_was_there(tmp_path):
+    target = tmp_path / "rule.toml"
+    target.write_text("old")
+    with pytest.raises(TypeError), replacing(target) as temporary:
+        temporary.write_text(42)
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_result_is_readable_as_any_other_file(tmp_path):
+    (tmp_path / "plain").write_text("")
+    with replacing(tmp_path / "made") as temporary:
+        temporary.write_text("")
+    assert (tmp_path / "made").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_a_missing_package_names_its_extra():
+    with pytest.raises(MissingExtra, match=r"no_such_package is not installed; run: pip install 'driftlab\[study\]'"):
+        need("no_such_package.part", "study")

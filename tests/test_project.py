@@ -1,0 +1,84 @@
+"""The promises of the project about itself: one list of dependencies, light imports, documented names."""
+
+import ast
+import inspect
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+import driftlab as dl
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+HEAVY = ("pandas", "sklearn", "scipy", "statsmodels", "matplotlib", "seaborn", "torch", "pyarrow", "joblib", "typer")
+
+
+def test_conda_installs_the_same_project():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    (pip,) = [entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict)]
+    assert environment["name"] == PROJECT["name"]
+    assert "-e .[dev]" in pip
+    assert f"python{PROJECT['requires-python']}" in environment["dependencies"]
+    others = [entry for entry in environment["dependencies"] if isinstance(entry, str)]
+    assert {entry.split(">")[0] for entry in others} == {"python", "pip"}
+
+
+def test_all_holds_every_other_extra():
+    extras = PROJECT["optional-dependencies"]
+    (everything,) = extras["all"]
+    assert set(everything.removeprefix("driftlab[").removesuffix("]").split(",")) <= set(extras)
+    assert "driftlab[all]" in extras["dev"]
+
+
+@pytest.mark.parametrize("module", ["driftlab", "driftlab.monitor"])
+def test_a_guard_in_production_stays_light(module):
+    code = f"import sys, {module}; print([name for name in {HEAVY!r} if name in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", dl.__all__)
+def test_every_public_name_is_documented_with_an_example(name):
+    value = getattr(dl, name)
+    if isinstance(value, dict):
+        return
+    text = inspect.getdoc(value) or ""
+    assert text
+    is_error = isinstance(value, type) and issubclass(value, Exception)
+    assert is_error or ">>>" in text, f"{name} has no example"
+
+
+def test_all_is_sorted_and_complete():
+    tree = ast.parse((ROOT / "driftlab/__init__.py").read_text())
+    bodies = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module != "typing"]
+    imported = {alias.asname or alias.name for node in bodies for alias in node.names}
+    assert imported == set(dl.__all__)
+
+
+def test_an_unknown_name_of_the_package_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="sweeep"):
+        _ = dl.sweeep
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "driftlab").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
+def test_modules_stay_readable(path):
+    text = path.read_text()
+    assert len(text.splitlines()) <= 300
+    doc = ast.get_docstring(ast.parse(text)) or ""
+    assert doc, "a module says in one sentence what it is for"
+
+
+def test_no_trace_of_a_machine_is_left():
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    texts = [
+        ROOT / name
+        for name in tracked
+        if name.endswith((".py", ".md", ".toml", ".yml", ".ipynb", ".jsonl", "Makefile"))
+    ]
+    for path in texts:
+        found = [word for word in ("/work/", "/root/", "/home/") if word in path.read_text(errors="replace")]
+        assert not found or path == Path(__file__), f"{path}: {found}"

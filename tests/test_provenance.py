@@ -1,0 +1,45 @@
+"""What a saved rule depends on."""
+
+import warnings
+
+import pytest
+
+from driftlab import provenance
+from driftlab.errors import DriftlabWarning, InputError
+from driftlab.metrics import metric
+from driftlab.rule import Policy, StopRule
+from driftlab.trace import Span, Step, Trace
+
+
+def test_the_data_hash_sees_steps_and_labels_but_no_order():
+    one = Trace(id="a", steps=[Step(state="x")])
+    two = Trace(id="b", steps=[Step(state="y")])
+    base = provenance.data_hash([one, two])
+    assert provenance.data_hash([two, one]) == base
+    changed = [
+        [one, two.replace(label="good")],
+        [one.replace(steps=(Step(state="z"),)), two],
+        [one, two.replace(label="stalled", stalls=(Span(0),))],
+        [one],
+    ]
+    assert len({provenance.data_hash(traces) for traces in changed} | {base}) == 5
+
+
+def test_every_mask_in_use_is_stamped():
+    stamps = provenance.masks([metric("exact"), metric("levenshtein(mask='volatile')"), metric("noise")])
+    assert sorted(stamps) == ["text", "volatile"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        provenance.check_masks(stamps)
+
+
+def test_a_mask_that_changed_is_a_loud_warning():
+    text = Policy((StopRule("plateau(exact, run(1))", 1.0),)).text()
+    old = text.replace(provenance.masks([metric("exact")])["text"], "v0 000000000000")
+    with pytest.warns(DriftlabWarning, match=r"mask 'text' was v0 0+ when the policy was measured.*calibrate again"):
+        Policy.parse(old)
+
+
+def test_a_mask_that_is_not_here_is_an_error():
+    with pytest.raises(InputError, match="needs the mask 'mine'; register it"):
+        provenance.check_masks({"mine": "v1 abc"})
