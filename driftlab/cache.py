@@ -1,13 +1,13 @@
 """Measured numbers on disk, keyed by content and metric."""
 
 import hashlib
+import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 from numpy.typing import NDArray
 
 from driftlab.errors import InputError
@@ -28,7 +28,11 @@ def content_key(trace: Trace) -> str:
     >>> content_key(one) == content_key(one.replace(id="b", label="good"))
     True
     """
-    return hashlib.blake2b(msgspec.json.encode(trace.steps), digest_size=16).hexdigest()
+    try:
+        steps = msgspec.json.encode(trace.steps)
+    except UnicodeEncodeError:  # lone surrogates, which msgspec refuses
+        steps = json.dumps(msgspec.to_builtins(trace.steps)).encode()
+    return hashlib.blake2b(steps, digest_size=16).hexdigest()
 
 
 class Cache:
@@ -44,6 +48,7 @@ class Cache:
     Examples
     --------
     >>> import tempfile
+    >>> import numpy as np
     >>> cache = Cache(tempfile.mkdtemp())
     >>> cache.add("exact v1", {"trace-a": np.array([1.0, 0.0])})
     >>> cache.load("exact v1")["trace-a"].tolist()
@@ -70,7 +75,8 @@ class Cache:
         if not columns:
             return
         names = sorted(columns)
-        table = self._arrow.table({"trace": names, "column": [np.asarray(columns[name]) for name in names]})
+        lists = self._arrow.array([columns[name] for name in names], self._arrow.list_(self._arrow.float64()))
+        table = self._arrow.table({"trace": names, "column": lists})
         table = table.replace_schema_metadata({"driftlab_key": key})
         name = hashlib.blake2b("".join(names).encode(), digest_size=8).hexdigest()
         with replacing(self._place(key) / f"{name}.parquet") as temporary:
@@ -80,14 +86,14 @@ class Cache:
     def _read(self, path: Path, key: str) -> Iterable[tuple[str, NDArray[Any]]]:
         try:
             table = self._parquet.read_table(path)
-        except (OSError, self._arrow.ArrowException) as error:
+            names, values = table["trace"].to_pylist(), table["column"].combine_chunks()
+        except (OSError, KeyError, self._arrow.ArrowException) as error:
             raise InputError(f"{path}: not a readable cache file ({error}); delete it to measure again") from error
         if (table.schema.metadata or {}).get(b"driftlab_key") != key.encode():
             raise InputError(f"{path}: holds another measurement than {key!r}; delete it to measure again")
-        values = table["column"].combine_chunks()
         flat, offsets = values.flatten().to_numpy(), values.offsets.to_numpy() - values.offsets[0].as_py()
-        return [(name, flat[offsets[i] : offsets[i + 1]]) for i, name in enumerate(table["trace"].to_pylist())]
+        return [(name, flat[offsets[i] : offsets[i + 1]]) for i, name in enumerate(names)]
 
     def _place(self, key: str) -> Path:
-        word = key.split("(")[0].split(" ")[0]
+        word = key.replace("(", " ").split(" ", maxsplit=1)[0]
         return self.folder / f"{word}-{hashlib.blake2b(key.encode(), digest_size=8).hexdigest()}"

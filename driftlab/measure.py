@@ -14,8 +14,9 @@ from driftlab.errors import InputError
 from driftlab.extras import need
 from driftlab.metrics import Pairwise, metric
 from driftlab.metrics.pairs import PairMemo
+from driftlab.metrics.signal import SignalNames
 from driftlab.reading import Input, Reader
-from driftlab.text import Column, column
+from driftlab.text import MASKS, Column, Mask, column
 from driftlab.trace import Trace, TraceInfo
 
 CHUNK = 256  # traces whose text is held at once; also what an interrupted run with a cache may lose
@@ -65,6 +66,21 @@ class Measurements:
             raise InputError(f"{key!r} was not measured; measured: {known or 'nothing'}; pass it to measure()")
         return self.columns[key]
 
+    def missing(self, of: str | Input) -> int:
+        """Return how many traces have no value at all in one column: every entry is `nan` or absent.
+
+        Examples
+        --------
+        >>> from driftlab.trace import Step
+        >>> traces = [Trace(id="a", steps=[Step.of(passed=1)]), Trace(id="b", steps=[Step()])]
+        >>> measure(traces, ["signal('passed')"]).missing("signal('passed')")
+        1
+        """
+        values = self.deltas(of)
+        empty = np.isnan(values) if values.dtype.kind == "f" else values < 0
+        seen = np.concatenate([[0], np.cumsum(~empty)])
+        return int(np.sum(seen[self.offsets[1:]] == seen[self.offsets[:-1]]))
+
     def take(self, rows: Sequence[int] | NDArray[np.int64]) -> "Measurements":
         """Return the measurements of some traces, in the given order."""
         picked = [np.arange(self.offsets[i], self.offsets[i + 1]) for i in rows]
@@ -108,6 +124,11 @@ def measure(
     Measurements
         Rows in the order of `traces`.
 
+    Raises
+    ------
+    InputError
+        When a signal is asked for by name and no trace has it, or without a name and there are several.
+
     Examples
     --------
     >>> from driftlab.trace import Step
@@ -117,15 +138,23 @@ def measure(
     """
     wanted = tuple(dict.fromkeys(metric(i) if isinstance(i, str) else i for i in inputs))
     job = _Job(wanted, Cache(cache) if cache is not None else None, n_jobs)
+    signals = SignalNames(wanted)
     infos: list[TraceInfo] = []
-    chunks: list[dict[Input, list[NDArray[Any]]]] = []
+    chunks: list[dict[Input, Values]] = []
     lengths: list[int] = []
     for chunk in _chunks(_shown(traces, progress)):
+        signals.see(chunk)
         infos += [trace.info for trace in chunk]
         lengths += [len(trace.steps) for trace in chunk]
         chunks.append(job.run(chunk))
+    signals.check()
     columns = {i: _flat([values for part in chunks for values in part[i]], i.dtype) for i in wanted}
     return Measurements(tuple(infos), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), columns)
+
+
+Values = list[NDArray[Any]]
+Gappy = list[NDArray[Any] | None]
+Texts = dict[tuple[int, str, str], Column]
 
 
 class _Job:
@@ -135,26 +164,46 @@ class _Job:
         self.inputs, self.cache, self.n_jobs = inputs, cache, n_jobs
         self.memo = PairMemo()
 
-    def run(self, chunk: Sequence[Trace]) -> dict[Input, list[NDArray[Any]]]:
+    def run(self, chunk: Sequence[Trace]) -> dict[Input, Values]:
+        """Return one column a trace for every input."""
+        cached = self.cache is not None and any(wanted.costly for wanted in self.inputs)
+        keys = [content_key(trace) for trace in chunk] if cached else []
+        table = {wanted: self._stored(wanted, keys, len(chunk)) for wanted in self.inputs}
+        gaps = {wanted: [n for n, values in enumerate(table[wanted]) if values is None] for wanted in self.inputs}
         texts: Texts = {}
-        return {wanted: self._cached(wanted, chunk, texts) for wanted in self.inputs}
+        for wanted in self.inputs:
+            if isinstance(wanted, Pairwise):
+                columns = [_column(chunk[n], wanted, texts) for n in gaps[wanted]]
+                self._fill(table[wanted], gaps[wanted], self.memo.deltas(wanted, columns, self._compare))
+                self._store(wanted, table[wanted], gaps[wanted], keys)
+        self._walks(chunk, table)
+        for wanted in self.inputs:
+            if not isinstance(wanted, Pairwise):
+                self._store(wanted, table[wanted], gaps[wanted], keys)
+        return {wanted: [v for v in values if v is not None] for wanted, values in table.items()}
 
-    def _cached(self, wanted: Input, chunk: Sequence[Trace], texts: "Texts") -> list[NDArray[Any]]:
+    def _walks(self, chunk: Sequence[Trace], table: dict[Input, Gappy]) -> None:
+        """Fill what is still empty, in one walk over each trace for all inputs."""
+        asked = [tuple(wanted for wanted in self.inputs if table[wanted][n] is None) for n in range(len(chunk))]
+        places = [n for n in range(len(chunk)) if asked[n]]
+        walks = self._parallel(_walk, [(chunk[n], asked[n]) for n in places])
+        for n, walk in zip(places, walks, strict=True):
+            for wanted, values in zip(asked[n], walk, strict=True):
+                table[wanted][n] = values
+
+    def _fill(self, values: Gappy, gaps: list[int], fresh: Values) -> None:
+        for n, each in zip(gaps, fresh, strict=True):
+            values[n] = each
+
+    def _stored(self, wanted: Input, keys: list[str], count: int) -> Gappy:
         if self.cache is None or not wanted.costly:
-            return self._fresh(wanted, chunk, texts)
-        keys = [content_key(trace) for trace in chunk]
+            return [None] * count
         found = self.cache.load(wanted.key)
-        missing = {key: trace for key, trace in zip(keys, chunk, strict=True) if key not in found}
-        fresh = self._fresh(wanted, list(missing.values()), texts)
-        self.cache.add(wanted.key, dict(zip(missing, fresh, strict=True)))
-        found = self.cache.load(wanted.key)
-        return [found[key] for key in keys]
+        return [found.get(key) for key in keys]
 
-    def _fresh(self, wanted: Input, traces: Sequence[Trace], texts: "Texts") -> list[NDArray[Any]]:
-        if isinstance(wanted, Pairwise):
-            columns = [_column(trace, wanted, texts) for trace in traces]
-            return list(self.memo.deltas(wanted, columns, self._compare))
-        return self._parallel(streamed, [(wanted, trace) for trace in traces])
+    def _store(self, wanted: Input, values: Gappy, gaps: list[int], keys: list[str]) -> None:
+        if self.cache is not None and wanted.costly:
+            self.cache.add(wanted.key, {keys[n]: each for n in gaps if (each := values[n]) is not None})
 
     def _compare(self, wanted: Pairwise, pairs: list[tuple[str, str]]) -> NDArray[np.float64]:
         if self.n_jobs == 1 or wanted.batched:
@@ -163,21 +212,38 @@ class _Job:
         batches = [(wanted, pairs[start : start + size]) for start in range(0, len(pairs), size)]
         return np.concatenate(self._parallel(type(wanted).deltas, batches))
 
-    def _parallel(self, function: Any, arguments: list[tuple[Any, ...]]) -> list[NDArray[Any]]:
+    def _parallel(self, function: Any, arguments: list[tuple[Any, ...]]) -> list[Any]:
         if self.n_jobs == 1:
             return [function(*each) for each in arguments]
         joblib = need("joblib", "study")
-        return list(joblib.Parallel(n_jobs=self.n_jobs)(joblib.delayed(function)(*each) for each in arguments))
+        calls = (joblib.delayed(_away)(MASKS, function, *each) for each in arguments)
+        return list(joblib.Parallel(n_jobs=self.n_jobs)(calls))
 
 
-Texts = dict[tuple[int, str, str], Column]
+def _away(masks: dict[str, Mask], function: Any, *arguments: Any) -> Any:
+    """Call a function in another process, which knows the masks that were registered in this one."""
+    MASKS.update(masks)
+    return function(*arguments)
+
+
+def _walk(trace: Trace, inputs: Sequence[Input]) -> Values:
+    """Read a trace once for several inputs."""
+    reader = Reader(trace.info)
+    reads = [wanted.stream(trace.info) for wanted in inputs]
+    columns: list[list[float]] = [[] for _ in inputs]
+    for step in trace.steps:
+        reading = reader.read(step)
+        for column_, read in zip(columns, reads, strict=True):
+            column_.append(read(reading))
+    return [np.array(values, dtype=wanted.dtype) for values, wanted in zip(columns, inputs, strict=True)]
 
 
 def _column(trace: Trace, wanted: Pairwise, texts: Texts) -> Column:
     """Read one view of a trace once a chunk, whichever metrics share it."""
-    key = (id(trace), wanted.view, wanted.mask)
+    view, mask = wanted.reads
+    key = (id(trace), view, mask)
     if key not in texts:
-        texts[key] = column(trace.steps, wanted.view, wanted.mask)
+        texts[key] = column(trace.steps, view, mask)
     return texts[key]
 
 
@@ -194,8 +260,7 @@ def streamed(wanted: Input, trace: Trace) -> NDArray[Any]:
     >>> streamed(metric("exact"), Trace(id="a", steps=[Step(state="x"), Step(state="x")])).tolist()
     [1.0, 0.0]
     """
-    reader, read = Reader(trace.info), wanted.stream(trace.info)
-    return np.array([read(reader.read(step)) for step in trace.steps], dtype=wanted.dtype)
+    return _walk(trace, [wanted])[0]
 
 
 def _chunks(traces: Iterable[Trace]) -> Iterator[list[Trace]]:

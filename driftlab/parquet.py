@@ -82,9 +82,10 @@ def trace_of(found: dict[str, Any]) -> Trace:
     """Return the trace of a row."""
     steps = [_unpacked(_named(step), _JSON_STEP) for step in found.get("steps") or ()]
     stalls = [_unpacked(span, ("extra",)) for span in found.get("stalls") or ()]
-    specs = {spec["name"]: {k: v for k, v in spec.items() if k != "name"} for spec in found.get("signal_specs") or ()}
-    tidy = {name: _unpacked(spec, ()) for name, spec in specs.items()}
-    return convert({**_unpacked(found, _JSON_TRACE), "steps": steps, "stalls": stalls, "signal_specs": tidy}, Trace, "row")
+    named = [dict(spec) for spec in found.get("signal_specs") or ()]
+    specs = {spec.pop("name"): _unpacked(spec, ()) for spec in named}
+    parts = {"steps": steps, "stalls": stalls, "signal_specs": specs}
+    return convert({**_unpacked(found, _JSON_TRACE), **parts}, Trace, "row")
 
 
 def _listed(step: dict[str, Any]) -> dict[str, Any]:

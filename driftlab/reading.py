@@ -5,6 +5,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -163,14 +164,7 @@ class Value(Input):
             raise InputError("value needs the name of a signal, for example value('tests_passed')")
 
     def stream(self, info: TraceInfo) -> Stream:
-        spec = info.signal_specs.get(self.signal)
-        sign = -1.0 if spec is not None and spec.direction == "lower" else 1.0
-
-        def read(reading: Reading) -> float:
-            raw = (reading.step.signals or {}).get(self.signal)
-            return math.nan if raw is None else sign * raw
-
-        return read
+        return lambda reading: number(reading.step, self.signal, info)
 
 
 @dataclass(frozen=True, repr=False)
@@ -189,6 +183,28 @@ class Event(Input):
 
     def stream(self, info: TraceInfo) -> Stream:
         return lambda reading: EVENTS.get(reading.step.event or "", 0)
+
+
+def number(step: Step, signal: str, info: TraceInfo) -> float:
+    """Return what a step measured of one signal, sign turned so that higher is better; `nan` where it did not.
+
+    Raises
+    ------
+    TypeError
+        When the value is no number.
+
+    Examples
+    --------
+    >>> number(Step.of(passed=3), "passed", TraceInfo(id="a"))
+    3.0
+    """
+    value = (step.signals or {}).get(signal)
+    if value is None:
+        return math.nan
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"signal {signal!r} of trace {info.id!r} must be a number, got {value!r}")
+    spec = info.signal_specs.get(signal)
+    return -float(value) if spec is not None and spec.direction == "lower" else float(value)
 
 
 def digest(text: str) -> bytes:

@@ -34,7 +34,7 @@ class Spec:
         parts = []
         for place, field in enumerate(dataclasses.fields(self)):  # type: ignore[arg-type]
             value = getattr(self, field.name)
-            text = value._text(full=full) if isinstance(value, Spec) else repr(value)
+            text = _shown(value, full=full)
             if place < self.positional:
                 parts.append(text)
             elif full or value != field.default:
@@ -98,6 +98,12 @@ def whole(what: str, value: object, least: int) -> None:
         raise InputError(f"{what} must be a whole number >= {least}, got {value!r}")
 
 
+def _shown(value: Any, *, full: bool) -> str:
+    if isinstance(value, tuple) and any(isinstance(item, Spec) for item in value):
+        return f"({''.join(f'{_shown(item, full=full)}, ' for item in value)})"
+    return value._text(full=full) if isinstance(value, Spec) else repr(value)
+
+
 def _build(node: ast.expr, known: Mapping[str, type], what: str) -> Any:
     call = node if isinstance(node, ast.Call) else None
     function = call.func if call else node
@@ -117,6 +123,8 @@ def _build(node: ast.expr, known: Mapping[str, type], what: str) -> Any:
 def _value(node: ast.expr, known: Mapping[str, type], what: str) -> Any:
     if isinstance(node, ast.Name | ast.Call):
         return _build(node, known, what)
+    if isinstance(node, ast.Tuple):
+        return tuple(_value(item, known, what) for item in node.elts)
     try:
         return ast.literal_eval(node)
     except ValueError as error:

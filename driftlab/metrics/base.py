@@ -67,6 +67,11 @@ class Pairwise(TextMetric):
         whole("lag", self.lag, 1)
 
     @property
+    def reads(self) -> tuple[str, str]:
+        """View and mask of the texts that are compared."""
+        return (self.view, self.mask)
+
+    @property
     def comparison(self) -> "Pairwise":
         """The metric without what decides only which texts are compared."""
         return self.replace(view="state", mask="text", lag=1, nearest=False)
@@ -92,12 +97,13 @@ class Pairwise(TextMetric):
 
     def stream(self, info: TraceInfo) -> Stream:
         last: deque[tuple[int, str]] = deque(maxlen=self.lag)
+        view, mask = self.reads
 
         def push(reading: Reading) -> float:
-            text = reading.text(self.view, self.mask)
+            text = reading.text(view, mask)
             if text is None:
                 return math.nan
-            symbol = reading.symbol(self.view, self.mask)
+            symbol = reading.symbol(view, mask)
             delta = self._against(last, symbol, text)
             last.append((symbol, text))
             return delta
@@ -105,7 +111,9 @@ class Pairwise(TextMetric):
         return push
 
     def _against(self, last: "deque[tuple[int, str]]", symbol: int, text: str) -> float:
-        earlier = list(last) if self.nearest else list(last)[: len(last) - self.lag + 1]
+        if not self.nearest and len(last) < self.lag:
+            return 1.0
+        earlier = list(last) if self.nearest else [last[0]]
         if any(other == symbol for other, _ in earlier):
             return 0.0
         return float(self.deltas([(other, text) for _, other in earlier]).min(initial=1.0))

@@ -31,7 +31,7 @@ class Noise(Metric):
     >>> from driftlab.trace import Step, Trace
     >>> trace = Trace(id="a", steps=[Step(), Step()])
     >>> measure([trace], [Noise()]).deltas(Noise()).round(3).tolist()
-    [1.0, 0.118]
+    [1.0, 0.918]
     """
 
     name: ClassVar[str] = "noise"

@@ -54,11 +54,21 @@ class PairMemo:
 
 
 def pair_places(metric: Pairwise, column: Column) -> NDArray[np.int64]:
-    """Return which steps a metric compares, shape (n_pairs, 2): earlier, later."""
+    """Return which steps a metric compares, shape (n_pairs, 2): earlier, later.
+
+    A step that is equal to one of those it is compared with needs no other comparison: its delta is 0.
+    """
     has = np.flatnonzero(column.symbols >= 0)
     lags = range(1, metric.lag + 1) if metric.nearest else (metric.lag,)
     pairs = [np.stack([has[:-lag], has[lag:]], axis=1) for lag in lags if lag < len(has)]
-    return np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=np.int64)
+    if not pairs:
+        return np.zeros((0, 2), dtype=np.int64)
+    places = np.concatenate(pairs)
+    same = column.symbols[places[:, 0]] == column.symbols[places[:, 1]]
+    settled = np.zeros(len(column.symbols), dtype=bool)
+    settled[places[same, 1]] = True
+    wanted: NDArray[np.int64] = places[same | ~settled[places[:, 1]]]
+    return wanted
 
 
 def _keys(

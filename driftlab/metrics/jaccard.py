@@ -1,0 +1,57 @@
+"""Shared words of two texts."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from driftlab.metrics.base import Pairwise
+from driftlab.metrics.words import words
+
+
+@dataclass(frozen=True, repr=False)
+class Jaccard(Pairwise):
+    """One minus the share of distinct words that both texts have among those that either has.
+
+    Words are runs of letters, digits and underscores in lower case; any other visible character is a word of its
+    own. Resolution: one distinct word; texts that differ in order, repetition, case or spacing alone have delta 0.
+
+    Parameters
+    ----------
+    view : {"state", "thought", "action", "output", "call"}
+        What is compared.
+    mask : str
+        How text is rewritten before the comparison.
+    lag : int
+        How many steps that have the view lie between the two texts, >= 1.
+    nearest : bool
+        Compare with each of the last `lag` steps; the smallest delta counts.
+
+    Notes
+    -----
+    Jaccard (1901).
+
+    Examples
+    --------
+    >>> Jaccard().compare("tests: 3 passed", "tests: 4 passed")
+    0.4
+    """
+
+    name: ClassVar[str] = "jaccard"
+    view: str = "state"
+    mask: str = "text"
+    lag: int = 1
+    nearest: bool = False
+
+    def delta(self, earlier: str, later: str) -> float:
+        return unlike(frozenset(words(earlier)), frozenset(words(later)))
+
+
+def unlike(first: frozenset[str], second: frozenset[str]) -> float:
+    """Return the Jaccard distance of two sets; two empty sets are equal.
+
+    Examples
+    --------
+    >>> unlike(frozenset("ab"), frozenset("bc")) == 1 - 1 / 3
+    True
+    """
+    either = len(first | second)
+    return 1.0 - len(first & second) / either if either else 0.0
