@@ -10,9 +10,13 @@ from driftlab.calibrate import Calibration, calibrate
 from driftlab.corpus import Corpus, read, stream, write
 from driftlab.detectors import DETECTORS, detector
 from driftlab.errors import DriftlabWarning, InputError, MissingExtra
+from driftlab.label import label
 from driftlab.measure import Measurements, measure
 from driftlab.metrics import METRICS, metric
+from driftlab.metrics.models import register_model
 from driftlab.monitor import Monitor, Verdict
+from driftlab.policies import default_policy
+from driftlab.roles import Role
 from driftlab.rule import Policy, StopRule
 from driftlab.sweep import Sweep, sweep
 from driftlab.text import MASKS, register_mask
@@ -20,6 +24,7 @@ from driftlab.trace import SignalSpec, Span, Step, Trace
 
 if TYPE_CHECKING:
     from driftlab import plot as plot
+    from driftlab.label.widget import Labeller as Labeller
 
 __all__ = [
     "DETECTORS",
@@ -33,6 +38,7 @@ __all__ = [
     "MissingExtra",
     "Monitor",
     "Policy",
+    "Role",
     "SignalSpec",
     "Span",
     "Step",
@@ -41,11 +47,14 @@ __all__ = [
     "Trace",
     "Verdict",
     "calibrate",
+    "default_policy",
     "detector",
+    "label",
     "measure",
     "metric",
     "read",
     "register_mask",
+    "register_model",
     "stream",
     "sweep",
     "write",
@@ -55,4 +64,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "plot":  # drawing loads matplotlib
         return importlib.import_module("driftlab.plot")
+    if name == "Labeller":  # a widget loads the notebook's machinery
+        return importlib.import_module("driftlab.label").Labeller
     raise AttributeError(f"module 'driftlab' has no attribute {name!r}")

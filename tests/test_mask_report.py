@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from driftlab.blind import CHANGES, blind_spots, under_every_metric
+from driftlab.lab.blind import CHANGES, blind_spots, under_every_metric
 from driftlab.mask_report import mask_changes
 from driftlab.metrics import METRICS
 from driftlab.trace import SignalSpec, Span, Step, Trace

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from driftlab.choose import f_beta
-from driftlab.controls import average_precision
+from driftlab.calibrate.choose import f_beta
 from driftlab.detectors import Plateau, Run, score
 from driftlab.evaluate import Evaluation
+from driftlab.evaluate.controls import average_precision
 from driftlab.measure import Measurements
 from driftlab.metrics import metric
 from driftlab.outcome import tally

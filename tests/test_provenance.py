@@ -40,6 +40,15 @@ def test_a_mask_that_changed_is_a_loud_warning():
         Policy.parse(old)
 
 
+def test_the_model_behind_a_rule_is_stamped_too():
+    pytest.importorskip("sentence_transformers")
+    text = Policy((StopRule("plateau(embedding, run(1))", 0.9),)).text()
+    (stamp,) = provenance.models([metric("embedding")]).values()
+    assert stamp in text
+    with pytest.warns(DriftlabWarning, match=r"model 'minilm' was another 1 when the policy was measured"):
+        Policy.parse(text.replace(stamp, "another 1"))
+
+
 def test_a_mask_that_is_not_here_is_an_error():
     with pytest.raises(InputError, match="needs the mask 'mine'; register it"):
         provenance.check_masks({"mine": "v1 abc"})

@@ -13,10 +13,10 @@ from typing import Any, BinaryIO, Literal, cast, overload
 
 import numpy as np
 
-from driftlab import parquet
+from driftlab.corpus import parquet
+from driftlab.corpus.summary import Summary, summarise
 from driftlab.errors import DriftlabWarning, InputError
 from driftlab.files import replacing
-from driftlab.summary import Summary, summarise
 from driftlab.trace import Direction, SignalSpec, Trace, TraceInfo, decode, encode
 
 OnError = Literal["raise", "skip"]

@@ -1,0 +1,108 @@
+"""A calibrated rule with the evidence for it."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from driftlab.calibrate.choose import Price
+from driftlab.calibrate.decide import advice, earned_by
+from driftlab.calibrate.nested import Nested
+from driftlab.outcome import Tally
+from driftlab.rule import Policy, StopRule
+from driftlab.stats import proportion
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """A rule with the evidence for it.
+
+    Attributes
+    ----------
+    rule : StopRule
+        Ready to save; its evidence holds the numbers below.
+    tally : Tally
+        Outcomes on the certifying problems, which chose neither metric nor patience.
+    n_good : int
+        Good traces, one a problem, that set the threshold.
+    missing : int
+        Good traces of other problems that were missing for a finite threshold; 0 when it is finite.
+    candidates : pandas.DataFrame
+        Every detector tried on the choosing problems, best first: detector, worth, threshold, saved, recall,
+        false_stop_rate.
+    provenance : dict
+        Data hash, seed, split, selection, promise.
+    nested : Nested or None
+        What choosing and certifying so achieves on new problems; None with ``repeats=0``.
+    nudge : StopRule or None
+        The rule that only nudges, at its own, larger limit.
+
+    Examples
+    --------
+    >>> from driftlab.calibrate import calibrate
+    >>> from driftlab.trace import Step, Trace
+    >>> work = [Trace(id=str(n), label="good", steps=[Step(state=s) for s in "abc"]) for n in range(8)]
+    >>> found = calibrate(work, metrics=["exact"], repeats=0)
+    >>> found.rule.watch_only, found.advice()[1][0]
+    (True, 'do not deploy: no threshold can be promised, the rule only watches')
+    """
+
+    rule: StopRule
+    tally: Tally
+    n_good: int
+    missing: int
+    candidates: Any
+    provenance: dict[str, Any]
+    nested: Nested | None = None
+    nudge: StopRule | None = None
+
+    @property
+    def policy(self) -> Policy:
+        """The rules as a policy with its provenance; the stop comes first, since it also ends what a nudge began."""
+        rules = (self.rule,) if self.nudge is None else (self.rule, self.nudge)
+        return Policy(rules, provenance=self.provenance)
+
+    def save(self, path: str) -> None:
+        """Write the policy with its evidence and provenance."""
+        self.policy.save(path)
+
+    def advice(
+        self, verdict: str = "", *, prevalence: float | None = None, price: Price | None = None
+    ) -> tuple[bool, tuple[str, ...]]:
+        """Say whether to deploy the rule, and every reason not to; "do not deploy" is a possible answer.
+
+        Parameters
+        ----------
+        verdict : str
+            Of the rule's metric in a sweep; empty leaves the controls out.
+        prevalence : float, optional
+            Share of the fleet's runs that stall; default: the share here.
+        price : Price, optional
+            What a false stop and a wasted step cost.
+        """
+        found = self.tally
+        share = found.n_stalled / max(1, found.n_stalled + found.n_good) if prevalence is None else prevalence
+        earned = math.nan if price is None else earned_by(found, price)
+        options: dict[str, Any] = {"precision": found.precision_at(share), "watch_only": self.rule.watch_only}
+        luck = self.nested is not None and not self.nested.why and not self.nested.stable
+        return advice(verdict, found, price=price, earned=earned, luck=luck, **options)
+
+    def __str__(self) -> str:
+        evidence, found = self.rule.evidence, self.tally
+        lines = [f"detector    {self.rule.detector!r}"]
+        if self.rule.watch_only:
+            lines.append(f"threshold   none: watch only; {evidence['why']}")
+        else:
+            lines.append(f"threshold   {self.rule.threshold:.4f}; promise: {evidence['promise']}")
+        if self.nudge is not None:
+            at = "none" if self.nudge.watch_only else f"{self.nudge.threshold:.4f}"
+            lines.append(f"nudge       {at}; promise: {self.nudge.evidence['promise']}")
+        low, high = proportion(found.false_stop, found.n_good)
+        lines += [
+            f"{'judged' if evidence['promise'] == 'none' else 'certified':<11} "
+            f"on {self.n_good} good traces of {self.n_good} problems{evidence['apart']}",
+            f"there       {found.hit} of {found.n_stalled} stalls hit, {found.saved:.0%} of stalled steps saved, "
+            f"{found.premature} premature, median delay {found.delay:.0f} steps",
+            f"            {found.false_stop} of {found.n_good} good traces stopped [{low:.3f}, {high:.3f}]",
+            f"chosen      among {len(self.candidates)} detectors; that choice is not in the interval",
+        ]
+        return "\n".join(lines if self.nested is None else [*lines, str(self.nested)])

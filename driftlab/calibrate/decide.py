@@ -1,0 +1,206 @@
+"""Whether a rule pays: cost curve, break-even, the fleet's prevalence, when not to use one."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from driftlab.calibrate.choose import Price
+from driftlab.errors import InputError
+from driftlab.extras import need
+from driftlab.outcome import Tally
+from driftlab.outcome.thresholds import Curve
+from driftlab.outcome.truth import ratio
+from driftlab.stats import LEVEL
+
+SLOW = 0.1  # so small a share saved is not worth a mechanism
+
+
+def cost_curve(curve: Curve, price: Price) -> Any:
+    """Return what every threshold earns a run; doing nothing earns 0.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns: threshold, earned (per run, in the currency of the price), recall, saved, false_stop_rate. The
+        last row is the threshold `inf`: no rule at all.
+
+    Examples
+    --------
+    >>> from driftlab.outcome.thresholds import curve
+    >>> from driftlab.trace import Span, TraceInfo
+    >>> from driftlab.outcome.truth import Truth
+    >>> infos = [TraceInfo(id="a", label="stalled", stalls=(Span(0),)), TraceInfo(id="b", label="good")]
+    >>> found = curve(np.array([1.0, 1, 1, 0.5, 0]), np.array([0, 3, 5]), Truth.of(infos, np.array([3, 2])))
+    >>> cost_curve(found, Price(false_stop=10, wasted_step=1))[["threshold", "earned"]].values.tolist()
+    [[0.5, -4.0], [1.0, 1.0], [inf, 0.0]]
+    """
+    columns = {"threshold": curve.thresholds, "earned": price(curve), "recall": curve.recall, "saved": curve.saved}
+    table = need("pandas", "study").DataFrame(columns | {"false_stop_rate": curve.false_stop_rate})
+    table.loc[len(table)] = [math.inf, 0.0, 0.0, 0.0, 0.0]
+    return table
+
+
+@dataclass(frozen=True)
+class BreakEven:
+    """From which precision on it pays to intervene: more than d / (r + d) of the flagged runs must be failing.
+
+    Attributes
+    ----------
+    needed, low, high : float
+        The precision that is needed, with its interval; `nan` where the pilot has no runs of a kind.
+    precision : tuple of float
+        The rule's precision with its interval.
+    verdict : str
+        "intervene", "do not intervene" or "cannot be told", with the numbers.
+    """
+
+    needed: float
+    low: float
+    high: float
+    precision: tuple[float, float, float]
+    verdict: str
+
+
+def break_even(
+    rescued: tuple[int, int], broken: tuple[int, int], precision: tuple[float, float, float], *, level: float = LEVEL
+) -> BreakEven:
+    """Compare a rule's precision with what intervening needs.
+
+    Parameters
+    ----------
+    rescued : (int, int)
+        Failing runs that the intervention saved, of how many it was tried on.
+    broken : (int, int)
+        Succeeding runs that it spoiled, of how many it was tried on.
+    precision : (float, float, float)
+        Share of flagged runs that would fail, with its interval, at the fleet's prevalence.
+
+    Notes
+    -----
+    arXiv 2602.03338. The interval is that of the ratio of two shares (statsmodels, log-adjusted).
+
+    Examples
+    --------
+    >>> found = break_even(rescued=(20, 50), broken=(10, 50), precision=(0.9, 0.85, 0.94))
+    >>> round(found.needed, 3), found.verdict.split(":")[0]
+    (0.333, 'intervene')
+    """
+    for name, (part, whole) in (("rescued", rescued), ("broken", broken)):
+        if not 0 <= part <= whole:
+            raise InputError(f"{name} must be (how many, of how many), got {(part, whole)!r}")
+    r, d = (float(ratio(*pair)) for pair in (rescued, broken))
+    needed = float(ratio(d, r + d))
+    low, high = _needed_interval(rescued, broken, level)
+    return BreakEven(needed, low, high, precision, _pays(needed, low, high, precision))
+
+
+def _needed_interval(rescued: tuple[int, int], broken: tuple[int, int], level: float) -> tuple[float, float]:
+    if not (rescued[1] and broken[1]):
+        return math.nan, math.nan
+    if not (rescued[0] or broken[0]):
+        return 0.0, 1.0  # an intervention that did nothing says nothing on the ratio
+    find = need("statsmodels.stats.proportion", "study").confint_proportions_2indep
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bounds = find(*rescued, *broken, compare="ratio", method="log-adjusted", alpha=1 - level)
+    return float(1 / (1 + bounds[1])), float(1 / (1 + bounds[0]))
+
+
+def _pays(needed: float, low: float, high: float, precision: tuple[float, float, float]) -> str:
+    value, worst, best = precision
+    numbers = f"precision {value:.2f} [{worst:.2f}, {best:.2f}], needed {needed:.2f} [{low:.2f}, {high:.2f}]"
+    if worst > high:
+        return f"intervene: {numbers}"
+    if best < low:
+        return f"do not intervene: {numbers}"
+    return f"cannot be told, so do not intervene yet: {numbers}"
+
+
+def advice(
+    verdict: str,
+    found: Tally,
+    *,
+    precision: float = math.nan,
+    watch_only: bool = False,
+    price: Price | None = None,
+    earned: float = math.nan,
+    luck: bool = False,
+) -> tuple[bool, tuple[str, ...]]:
+    """Say whether to deploy a rule, and every reason not to, in words.
+
+    Parameters
+    ----------
+    verdict : str
+        Of the rule's metric beside its controls (`ranked.verdict`); empty where there was none.
+    found : Tally
+        On traces that did not choose the rule.
+    precision : float
+        At the fleet's prevalence.
+    watch_only : bool
+        Whether the rule has no finite threshold.
+    price : Price, optional
+        With `earned`, what the rule earns a run at it.
+    luck : bool
+        Whether nested cross-validation cannot tell the choice from luck.
+
+    Returns
+    -------
+    (bool, tuple of str)
+        Whether to deploy; the reasons against, or the one for it.
+
+    Examples
+    --------
+    >>> useless = Tally(0, 0, 0, 10, 2, 8, 0, 0, 90, 0, 70, float("nan"))
+    >>> advice("not better than steps", useless)[1][0]
+    'do not deploy: the metric is not better than steps'
+    """
+    against = list(_against(verdict, found, precision, watch_only))
+    if price is not None and not earned > 0:
+        prices = f"{price.false_stop:g} a false stop and {price.wasted_step:g} a step"
+        against.append(f"do not deploy: at {prices} it earns {earned:.2f} a run")
+    if luck:
+        against.append("do not deploy: too few traces to choose, on new problems the choice may be luck")
+    if against:
+        return False, tuple(against)
+    return True, (f"deploy: {found.hit} of {found.n_stalled} stalls hit, {found.saved:.0%} of their steps saved",)
+
+
+def _against(verdict: str, found: Tally, precision: float, watch_only: bool) -> Iterable[str]:
+    if watch_only:
+        yield "do not deploy: no threshold can be promised, the rule only watches"
+    if verdict.startswith("circular"):
+        yield f"do not deploy: {verdict}; measure it against labels it did not make"
+    if verdict.startswith("undefined"):
+        yield f"do not deploy: whether the metric tells is {verdict}"
+    if verdict.startswith("not better"):
+        yield f"do not deploy: the metric is {verdict}"
+    if "setup" in verdict and "not explained" not in verdict:
+        yield f"do not deploy yet: the metric {verdict.rpartition('; ')[-1]}"
+    if not found.n_stalled:
+        yield "do not deploy: there is no stalled trace to measure recall on"
+    elif found.hit == 0:
+        yield f"do not deploy: none of {found.n_stalled} stalls was hit"
+    elif not watch_only and found.saved < SLOW:
+        yield f"do not deploy: {found.saved:.1%} of stalled steps are saved, a cap on steps may do as well"
+    if found.false_stop_rate >= found.recall:
+        yield f"do not deploy: it stops {found.false_stop_rate:.0%} of good runs and hits {found.recall:.0%} of stalls"
+    if found.premature > found.hit:
+        yield "do not deploy: most alarms come before the stall; convergence is slow here, or onsets are marked late"
+    if precision < 0.5:
+        yield f"do not stop by it: at your prevalence {1 - precision:.0%} of alarms would be wrong; flag instead"
+
+
+def earned_by(found: Tally, price: Price) -> float:
+    """Return what a rule earns a run at one threshold; see `Price`.
+
+    Examples
+    --------
+    >>> earned_by(Tally(1, 0, 0, 0, 0, 1, 0, 2, 3, 0, 2, 0.0), Price(false_stop=10, wasted_step=1))
+    1.0
+    """
+    here = ratio(found.n_stalled, found.n_stalled + found.n_good)
+    share = here if price.prevalence is None else price.prevalence
+    gain = ratio(price.wasted_step * found.saved_steps - price.false_stop * found.premature, found.n_stalled)
+    return float(np.nan_to_num(gain) * share - np.nan_to_num(price.false_stop * found.false_stop_rate) * (1 - share))

@@ -1,0 +1,161 @@
+"""What a rule tuned on some traces does on others: left-out tasks, agents, setups, sources."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from driftlab.calibrate.choose import choices, ordered
+from driftlab.detectors import Detector, needed, score
+from driftlab.extras import need
+from driftlab.measure import Measurements, measure
+from driftlab.outcome import Truth
+from driftlab.outcome.points import point
+from driftlab.rule import Policy
+from driftlab.spec import choice
+from driftlab.study import plan
+from driftlab.sweep import LIMIT, grid
+from driftlab.trace import Trace, TraceInfo
+
+TOO_GOOD = "tuned here: too good"
+SHARED = "tuned on runs of the same problems: too good"
+BY = ("task", "agent", "setup", "source")
+SHOWN = ("n_stalled", "n_good", "recall", "recall_low", "recall_high", "saved", "precision", "false_stop_rate")
+
+
+def transfer(
+    traces: Iterable[Trace] | Measurements,
+    by: str,
+    metrics: Iterable[str] | None = None,
+    *,
+    max_false_stop: float = LIMIT,
+    worth: str = "saved",
+    **options: Any,
+) -> Any:
+    """Tune a rule on each value of a field, try it on every value: the diagonal is too good, the rest is transfer.
+
+    Parameters
+    ----------
+    traces : corpus, iterable of Trace, or Measurements
+    by : {"task", "agent", "setup", "source"}
+    metrics : iterable of str, optional
+        As in `dl.sweep`.
+    max_false_stop : float
+        Limit on the traces the rule is tuned on.
+    worth : str
+        What it is tuned for; see `choose.WORTHS`.
+    **options
+        ``patience``, ``decay``, ``detectors``, and those of `dl.measure`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns: tuned_on, tried_on, note, detector, threshold, n_stalled, n_good, recall, recall_low, recall_high,
+        saved, precision, false_stop_rate, false_stop_rate_low, false_stop_rate_high.
+
+    Examples
+    --------
+    >>> from driftlab.trace import Span, Step
+    >>> stuck, fine = [Step(state="x")] * 4, [Step(state=s) for s in "xyz"]
+    >>> loops = [Trace(id=f"l{a}", agent=a, label="stalled", stalls=[Span(1)], steps=stuck) for a in "ab"]
+    >>> work = [Trace(id=f"w{a}", agent=a, label="good", steps=fine) for a in "ab"]
+    >>> transfer(loops + work, "agent", ["exact"])[["tuned_on", "tried_on", "recall"]].values.tolist()
+    [['a', 'a', 1.0], ['a', 'b', 1.0], ['b', 'a', 1.0], ['b', 'b', 1.0]]
+    """
+    return _tried(traces, by, metrics, limit=max_false_stop, worth=worth, out=False, options=options)
+
+
+def leave_one_out(
+    traces: Iterable[Trace] | Measurements,
+    by: str,
+    metrics: Iterable[str] | None = None,
+    *,
+    max_false_stop: float = LIMIT,
+    worth: str = "saved",
+    **options: Any,
+) -> Any:
+    """Tune a rule on all values of a field but one, try it on the one left out.
+
+    Parameters and columns are those of `transfer`. Problems that occur on both sides tune nothing,
+    unless all do: a note says so then.
+
+    Examples
+    --------
+    >>> from driftlab.trace import Span, Step
+    >>> stuck, fine = [Step(state="x")] * 4, [Step(state=s) for s in "xyz"]
+    >>> loops = [Trace(id=f"l{a}", agent=a, label="stalled", stalls=[Span(1)], steps=stuck) for a in "ab"]
+    >>> work = [Trace(id=f"w{a}", agent=a, label="good", steps=fine) for a in "ab"]
+    >>> leave_one_out(loops + work, "agent", ["exact"])[["tuned_on", "tried_on", "recall"]].values.tolist()
+    [['all but a', 'a', 1.0], ['all but b', 'b', 1.0]]
+    """
+    return _tried(traces, by, metrics, limit=max_false_stop, worth=worth, out=True, options=options)
+
+
+def strangers(policy: Policy, traces: Iterable[TraceInfo]) -> tuple[str, ...]:
+    """Say loudly which traces come from a source the policy was not calibrated on.
+
+    Examples
+    --------
+    >>> from driftlab.rule import StopRule
+    >>> rule = StopRule("plateau(exact, run(3))", 1.0, evidence={"sources": "sql-bench"})
+    >>> strangers(Policy((rule,)), [TraceInfo(id="a", source="mine")])[0][:62]
+    "1 traces come from source 'mine', on which the policy was NOT "
+    """
+    known = {name for rule in policy.rules for name in str(rule.evidence.get("sources", "")).split(", ") if name}
+    strange = Counter(trace.source or "(none)" for trace in traces if known and (trace.source or "(none)") not in known)
+    return tuple(
+        f"{count} traces come from source {source!r}, on which the policy was NOT calibrated "
+        f"(calibrated on: {', '.join(sorted(known))}); thresholds do not travel, calibrate again"
+        for source, count in strange.items()
+    )
+
+
+def _tried(
+    traces: Iterable[Trace] | Measurements,
+    by: str,
+    metrics: Iterable[str] | None,
+    *,
+    limit: float,
+    worth: str,
+    out: bool,
+    options: dict[str, Any],
+) -> Any:
+    choice("by", by, BY)
+    asked = plan(traces, metrics)
+    wanted = grid(asked, **{name: options.pop(name) for name in ("patience", "decay", "detectors") if name in options})
+    wanted = [each for each in wanted if not asked.circular(each)]
+    measured = traces if isinstance(traces, Measurements) else measure(asked.traces, needed(wanted), **options)
+    kinds = np.array([getattr(info, by) or "(none)" for info in measured.infos], dtype=object)
+    names = sorted(set(kinds))
+    truth, scores = Truth.of(measured.infos, measured.lengths), score(measured, wanted)
+    sides = [_tuning(measured, truth, kinds == name, out) for name in names]
+    tuning = np.stack([inside for inside, _ in sides])
+    found, rows = choices(scores, measured.offsets, truth, tuning, worth=worth, limit=limit), []
+    for number, own in enumerate(names):
+        best = ordered(found, number)[0]
+        for name in [own] if out else names:
+            note = sides[number][1] if out else TOO_GOOD if name == own else ""
+            at = {"tuned_on": f"all but {own}" if out else own, "tried_on": name, "note": note}
+            rows.append(at | _row(measured, scores, best, kinds == name))
+    return need("pandas", "study").DataFrame(rows)
+
+
+def _tuning(measured: Measurements, truth: Truth, own: Any, out: bool) -> tuple[Any, str]:
+    """Which traces tune, and what to say of it; problems of the traces left out tune nothing where others remain."""
+    if not out:
+        return own, ""
+    held = {info.group for info, inside in zip(measured.infos, own, strict=True) if inside}
+    apart = ~own & np.array([info.group not in held for info in measured.infos], dtype=bool)
+    if truth.stalled[apart].any() and truth.good[apart].any():
+        return apart, ""
+    return ~own, SHARED
+
+
+def _row(measured: Measurements, scores: dict[Detector, Any], best: dict[str, Any], inside: Any) -> dict[str, Any]:
+    rows = np.flatnonzero(inside)
+    part, steps = measured.take(rows), np.repeat(inside, measured.lengths)
+    detector, threshold = best["detector"], best["threshold"]
+    found = point(part, scores[detector][steps], detector, threshold)
+    keep: Sequence[str] = (*SHOWN, "false_stop_rate_low", "false_stop_rate_high")
+    return {"detector": repr(detector), "threshold": threshold} | {name: found[name] for name in keep}

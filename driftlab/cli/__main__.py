@@ -1,0 +1,5 @@
+"""Runs the command line: python -m driftlab.cli."""
+
+from driftlab.cli import main
+
+main()

@@ -1,0 +1,63 @@
+"""Every detector on one run: the numbers behind the figures of notebook 03."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from driftlab.detectors.base import Detector, Evidence, Floats, evidence_at, first_alarms, needed, score
+from driftlab.measure import measure
+from driftlab.trace import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """One detector on one run.
+
+    Attributes
+    ----------
+    detector : Detector
+    threshold : float
+    scores : (n_steps,) array
+        0..1, higher = more stalled.
+    alarm : int or None
+        First step whose score is at least the threshold.
+    evidence : Evidence or None
+        What the alarm rests on.
+    """
+
+    detector: Detector
+    threshold: float
+    scores: Floats
+    alarm: int | None
+    evidence: Evidence | None
+
+
+def lineup(trace: Trace, settings: Mapping[Detector, float]) -> tuple[Line, ...]:
+    """Score one run with many detectors.
+
+    Parameters
+    ----------
+    trace : Trace
+    settings : mapping of Detector to float
+        Detectors with their thresholds.
+
+    Returns
+    -------
+    tuple of Line
+        In the order of `settings`.
+
+    Examples
+    --------
+    >>> from driftlab.detectors import Cycle, Plateau
+    >>> from driftlab.trace import Step
+    >>> run = Trace(id="a", steps=[Step(tool=t, state=t) for t in "abcabcabcabc"])
+    >>> [(line.detector.name, line.alarm) for line in lineup(run, {Plateau(): 1.0, Cycle(): 1.0})]
+    [('plateau', None), ('cycle', 8)]
+    """
+    measured = measure([trace], needed(list(settings)))
+    scores = score(measured, settings)
+    lines = []
+    for detector, threshold in settings.items():
+        alarm = int(first_alarms(scores[detector], measured.offsets, threshold)[0])
+        evidence = evidence_at(detector, measured, 0, alarm) if alarm >= 0 else None
+        lines.append(Line(detector, threshold, scores[detector], alarm if alarm >= 0 else None, evidence))
+    return tuple(lines)

@@ -1,0 +1,238 @@
+"""How well a score ranks stalled above good traces of one task."""
+
+import math
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from driftlab.detectors import Accumulator, Detector, Plateau, Run, score
+from driftlab.evaluate.ranked import Ranked, verdict
+from driftlab.evaluate.ranking import Ranking
+from driftlab.evaluate.units import KEEP_GOOD, equal_age, horizon, landmark, matched, whole_trace
+from driftlab.measure import Measurements
+from driftlab.metrics.noise import Noise
+from driftlab.outcome.truth import Floats, Truth
+from driftlab.stats import Design, cluster_weights
+from driftlab.trace import TraceInfo
+
+PLACEBO_DRAWS = 16  # one draw of noise can be lucky; the control is their mean
+FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """One task's traces, ready to rank any score on them.
+
+    Parameters
+    ----------
+    measurements : Measurements
+        Of one task.
+    draws : int
+        Bootstrap draws, shared by all scores so that differences are paired.
+    seed : int
+        Of the bootstrap and of the setup control's folds.
+
+    Examples
+    --------
+    >>> from driftlab.measure import measure
+    >>> from driftlab.trace import Step, Trace
+    >>> only_good = measure([Trace(id="a", label="good", steps=[Step(state="x")])], ["exact"])
+    >>> Evaluation(only_good).undefined
+    'undefined: no stalled traces'
+    """
+
+    measurements: Measurements
+    draws: int = 1000
+    seed: int = 0
+    _placebos: dict[Accumulator, Ranked] = field(default_factory=dict, init=False)
+    _facts: dict[Ranking, tuple[tuple[int, int], Design, Design]] = field(default_factory=dict, init=False)
+
+    @cached_property
+    def truth(self) -> Truth:
+        """Labels of the traces."""
+        return Truth.of(self.measurements.infos, self.measurements.lengths)
+
+    @cached_property
+    def horizon(self) -> int | None:
+        """Steps that are compared (law 15); None when too few traces are left for any."""
+        return horizon(self.truth)
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """Stalls at equal age (law 15)."""
+        return Ranking(()) if self.horizon is None else equal_age(self.truth, self.horizon)
+
+    @cached_property
+    def whole(self) -> Ranking:
+        """Maxima over whole traces, which length alone decides."""
+        return whole_trace(self.truth)
+
+    @cached_property
+    def length_matched(self) -> Ranking:
+        """Whole traces that differ by at most 2 steps."""
+        return matched(self.truth)
+
+    @cached_property
+    def landmark(self) -> Ranking:
+        """The first H steps of the traces that run so long."""
+        return Ranking(()) if self.horizon is None else landmark(self.truth, self.horizon)
+
+    @cached_property
+    def within_problem(self) -> Ranking:
+        """Equal age among runs of one problem, each pair once."""
+        return replace(self.ranking.within(self.groups), by_pair=True)
+
+    @cached_property
+    def within_setup(self) -> Ranking:
+        """Equal age among runs of one setup; empty where there is one only."""
+        return Ranking(()) if self.setups < 2 else self.ranking.within([info.setup for info in self.measurements.infos])
+
+    @cached_property
+    def within_fold(self) -> Ranking:
+        """Equal age within folds of problems, where the setup's stall rate is learned on the others."""
+        return Ranking(()) if self.setups < 2 else self.ranking.within(self._rates[1])
+
+    @cached_property
+    def setups(self) -> int:
+        """Different setups among labelled traces."""
+        return len({info.setup for info in self._labelled})
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How many traces of each label, problems, agents, setups among the labelled ones."""
+        infos, made = self.measurements.infos, self._labelled
+        return {
+            "stalled": int(self.truth.stalled.sum()),
+            "good": int(self.truth.good.sum()),
+            "unsure": sum(info.label == "unsure" for info in infos),
+            "unlabelled": len(infos) - len(made) - sum(info.label == "unsure" for info in infos),
+            "problems": len({info.group for info in made}),
+            "agents": len({info.agent for info in made} - {None}),
+            "setups": self.setups,
+        }
+
+    @cached_property
+    def weights(self) -> NDArray[Any]:
+        """How often each trace occurs in each bootstrap draw."""
+        return cluster_weights(self.groups, self.draws, self.seed)
+
+    @cached_property
+    def groups(self) -> list[tuple[str, str]]:
+        """The problem of each trace."""
+        return [info.group for info in self.measurements.infos]
+
+    @cached_property
+    def undefined(self) -> str:
+        """Why no score can be ranked here; empty when it can."""
+        for word, mask in (("stalled", self.truth.stalled), ("good", self.truth.good)):
+            if not mask.any():
+                return f"undefined: no {word} traces"
+        if self.horizon is None:
+            good = int(self.truth.good.sum())
+            short = f"{good} good traces, {KEEP_GOOD} needed" if good < KEEP_GOOD else "too few run equally long"
+            return f"undefined: {short}"
+        return ""
+
+    def rank(self, scores: Floats, ranking: Ranking | None = None) -> Ranked:
+        """Rank one score, by default over stalls at equal age."""
+        ranking = self.ranking if ranking is None else ranking
+        offsets = self.measurements.offsets
+        if not ranking.strata:
+            return self._ranked(ranking, math.nan, np.full(self.draws, math.nan))
+        drawn = partial(ranking.draws, scores, offsets, self.weights)
+        return self._ranked(ranking, ranking.auc(scores, offsets), drawn)
+
+    def placebo(self, detector: Detector) -> Ranked:
+        """Rank noise through the same accumulator: the mean of `PLACEBO_DRAWS` draws of it."""
+        accumulator = _accumulator(detector)
+        if accumulator not in self._placebos:
+            many = self._noise(accumulator)
+            offsets = self.measurements.offsets
+            areas = np.array([self.ranking.auc(scores, offsets) for scores in many])
+            drawn = partial(self.ranking.mean_draws, list(many), offsets, self.weights)
+            ranked = self._ranked(self.ranking, float(np.mean(areas)), drawn)
+            self._placebos[accumulator] = replace(ranked, noises=areas)
+        return self._placebos[accumulator]
+
+    def noise_areas(self, detector: Detector, ranking: Ranking) -> Floats:
+        """Return the area of each draw of noise under any ranking: what its pipeline alone reaches."""
+        areas = [ranking.auc(scores, self.measurements.offsets) for scores in self._noise(_accumulator(detector))]
+        return np.array(areas, dtype=np.float64)
+
+    def steps(self) -> Ranked:
+        """Rank the step counter: 0.5 by construction wherever traces of equal age are compared."""
+        auc = 0.5 if self.ranking.strata else math.nan
+        return replace(self._ranked(self.ranking, auc, np.full(self.draws, auc)), constant=True)
+
+    def setup(self) -> Ranked:
+        """Rank the stall rate of each trace's setup, learned on other problems; areas within folds.
+
+        `nan` where there is one setup only.
+        """
+        return self.rank(np.repeat(self._rates[0], self.measurements.lengths), self.within_fold)
+
+    @cached_property
+    def _labelled(self) -> list[TraceInfo]:
+        made = self.truth.stalled | self.truth.good
+        return [info for info, use in zip(self.measurements.infos, made, strict=True) if use]
+
+    @cached_property
+    def _rates(self) -> tuple[Floats, list[Hashable]]:
+        return _stall_rates(self.measurements, self.truth, self.seed)
+
+    def _ranked(self, ranking: Ranking, auc: float, drawn: Floats | Callable[[], Floats]) -> Ranked:
+        if ranking not in self._facts:
+            sides = [len({self.groups[i] for i in side}) for side in (ranking.stalled, ranking.good)]
+            designs = ranking.design(range(len(self.groups))), ranking.design(self.groups)
+            self._facts[ranking] = ((sides[0], sides[1]), *designs)
+        problems, traces_tell, problems_tell = self._facts[ranking]
+        return Ranked(auc, drawn, ranking.n_stalled, len(ranking.good), problems, traces_tell, problems_tell)
+
+    def _noise(self, accumulator: Accumulator) -> Floats:
+        """Scores of every draw of noise, (n_noises, n_steps_in_all)."""
+        plateau = Plateau(Noise(), accumulator)
+        return score(self._noises, [plateau])[plateau].reshape(PLACEBO_DRAWS, -1)
+
+    @cached_property
+    def _noises(self) -> Measurements:
+        """Every trace once a draw of noise: one walk over the steps scores all draws."""
+        infos, lengths = self.measurements.infos, self.measurements.lengths
+        # What the metric `noise` is, from one generator: its hash a step would cost more than all the rest.
+        drawn = np.random.default_rng(self.seed).random((PLACEBO_DRAWS, int(lengths.sum())))
+        drawn[:, self.measurements.offsets[:-1][lengths > 0]] = 1.0
+        offsets = np.concatenate([[0], np.cumsum(np.tile(lengths, PLACEBO_DRAWS))]).astype(np.int64)
+        return Measurements(infos * PLACEBO_DRAWS, offsets, {Noise(): drawn.ravel()})
+
+
+def _accumulator(detector: Detector) -> Accumulator:
+    return detector.accumulator if isinstance(detector, Plateau) else Run(detector.patience)
+
+
+def _stall_rates(measurements: Measurements, truth: Truth, seed: int) -> tuple[Floats, list[Hashable]]:
+    """Out-of-fold stall rate of each trace's setup, and the fold of its problem."""
+    groups = [info.group for info in measurements.infos]
+    names = sorted(set(groups))
+    fold_of = dict(zip(names, np.random.default_rng(seed).permutation(len(names)) % FOLDS, strict=True))
+    folds = np.array([fold_of[group] for group in groups], dtype=np.int64)
+    setups = np.array([info.setup or "" for info in measurements.infos], dtype=object)
+    rates = np.zeros(len(groups))
+    for fold in range(FOLDS):
+        train = folds != fold
+        base = _share(truth.stalled[train], truth.good[train])
+        for setup in np.unique(setups[~train].astype(str)):
+            known = train & (setups == setup)
+            rate = _share(truth.stalled[known], truth.good[known])
+            rates[~train & (setups == setup)] = base if math.isnan(rate) else rate
+    return np.nan_to_num(rates), [int(fold) for fold in folds]
+
+
+def _share(stalled: NDArray[np.bool_], good: NDArray[np.bool_]) -> float:
+    labelled = int(stalled.sum() + good.sum())
+    return float(stalled.sum() / labelled) if labelled else math.nan
+
+
+__all__ = ["PLACEBO_DRAWS", "Evaluation", "Ranked", "verdict"]

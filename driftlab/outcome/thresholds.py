@@ -1,0 +1,196 @@
+"""Outcome counts at every threshold in one pass over the scores."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from driftlab.outcome.truth import Floats, Ints, Truth, outcomes, ratio
+
+_CODES = {"hit": 0, "premature": 1, "late": 2, "false stop": 3}
+_REST = len(_CODES)  # what is in no rate
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Outcome counts at every threshold that matters, all (n_thresholds,), thresholds ascending.
+
+    From `curves` the counts are (n_sets, n_thresholds) and the numbers they are divided by (n_sets, 1).
+
+    Attributes
+    ----------
+    thresholds : float
+        Every distinct value a running maximum takes above 0; an alarm is a score >= threshold.
+    hit, premature, late, false_stop : int
+    saved_steps, delay_steps : int
+        Summed over hits.
+    n_stalled, n_good, stalled_steps : int
+        What the rates divide by.
+    """
+
+    thresholds: Floats
+    hit: Ints
+    premature: Ints
+    late: Ints
+    false_stop: Ints
+    saved_steps: Ints
+    delay_steps: Ints
+    n_stalled: Any
+    n_good: Any
+    stalled_steps: Any
+
+    @property
+    def precision(self) -> Floats:
+        """Hits over all alarms on labelled traces."""
+        found: Floats = ratio(self.hit, self.hit + self.premature + self.late + self.false_stop)
+        return found
+
+    @property
+    def recall(self) -> Floats:
+        """Hits over all stalled traces."""
+        found: Floats = ratio(self.hit, self.n_stalled)
+        return found
+
+    @property
+    def saved(self) -> Floats:
+        """Steps after hits over all steps of stalled traces."""
+        found: Floats = ratio(self.saved_steps, self.stalled_steps)
+        return found
+
+    @property
+    def false_stop_rate(self) -> Floats:
+        """False stops over all good traces."""
+        found: Floats = ratio(self.false_stop, self.n_good)
+        return found
+
+    @property
+    def mean_delay(self) -> Floats:
+        """Mean alarm - onset over hits, in steps."""
+        found: Floats = ratio(self.delay_steps, self.hit)
+        return found
+
+    def at_limit(self, max_false_stop: float) -> float:
+        """Return the smallest threshold whose false-stop rate here is within the limit.
+
+        It is chosen on the traces it is counted on: a description of them, no promise for others.
+        `inf` where every threshold stops too many, `nan` where there is no good trace to count on.
+        """
+        if not self.n_good:
+            return float("nan")
+        within = np.flatnonzero(self.false_stop_rate <= max_false_stop)
+        return float(self.thresholds[within[0]]) if len(within) else float("inf")
+
+
+def curve(scores: Floats, offsets: Ints, truth: Truth) -> Curve:
+    """Count outcomes at every threshold.
+
+    A trace's alarm moves only where its running maximum moves: a record at step t that lifts the
+    maximum from u to v is the alarm of every threshold in (u, v].
+
+    Parameters
+    ----------
+    scores : (n_steps_in_all,) array
+    offsets : (n_traces + 1,) array
+    truth : Truth
+
+    Examples
+    --------
+    >>> from driftlab.trace import TraceInfo
+    >>> truth = Truth.of([TraceInfo(id="b", label="good")], np.array([3]))
+    >>> found = curve(np.array([0.0, 0.25, 0.5]), np.array([0, 3]), truth)
+    >>> found.thresholds.tolist(), found.false_stop.tolist()
+    ([0.25, 0.5], [1, 1])
+    """
+    many = curves(scores, offsets, truth, np.ones((1, len(truth.lengths)), dtype=bool))
+    counts = {name: value[0] for name, value in vars(many).items() if name != "thresholds"}
+    whole = {name: int(counts[name][0]) for name in ("n_stalled", "n_good", "stalled_steps")}
+    return Curve(many.thresholds, **counts | whole)
+
+
+def curves(scores: Floats, offsets: Ints, truth: Truth, members: NDArray[np.bool_]) -> Curve:
+    """Count outcomes at every threshold for several sets of traces, with one grid of thresholds.
+
+    Parameters
+    ----------
+    scores, offsets, truth
+        As for `curve`.
+    members : (n_sets, n_traces) bool array
+        Which traces each set counts.
+
+    Examples
+    --------
+    >>> from driftlab.trace import TraceInfo
+    >>> truth = Truth.of([TraceInfo(id=i, label="good") for i in "ab"], np.array([1, 1]))
+    >>> found = curves(np.array([0.25, 0.5]), np.array([0, 1, 2]), truth, np.eye(2, dtype=bool))
+    >>> found.thresholds.tolist(), found.false_stop.tolist()
+    ([0.25, 0.5], [[1, 0], [1, 1]])
+    """
+    values, t, trace, low, high = records(scores, offsets)
+    grid, high = np.unique(high, return_inverse=True)
+    low = np.searchsorted(grid, low, side="right")
+    named = outcomes(t, truth.take(trace))
+    code = np.select([named == name for name in _CODES], list(_CODES.values()), default=_REST)
+    after, delay = truth.lengths[trace] - 1 - t, t - truth.onset[trace]
+    found = _Counter(len(grid) + 1, code, low, high)
+    per_set = [found.counts(inside[trace], after, delay) for inside in members]
+    shape = (len(members), len(grid))
+    stacked = np.array(per_set, dtype=np.int64).reshape(len(members), _REST + 2, len(grid)).swapaxes(0, 1)
+    names = ("hit", "premature", "late", "false_stop", "saved_steps", "delay_steps")
+    whole: dict[str, Any] = {
+        "n_stalled": (members @ truth.stalled.astype(np.int64))[:, None],
+        "n_good": (members @ truth.good.astype(np.int64))[:, None],
+        "stalled_steps": (members @ (truth.stalled * truth.lengths))[:, None],
+    }
+    return Curve(values[grid], **{n: c.reshape(shape) for n, c in zip(names, stacked, strict=True)}, **whole)
+
+
+@dataclass(frozen=True, eq=False)
+class _Counter:
+    """Counts records by outcome and threshold."""
+
+    size: int
+    code: Ints
+    low: Ints
+    high: Ints
+
+    def counts(self, inside: NDArray[np.bool_], after: Ints, delay: Ints) -> list[Ints]:
+        """Return the four outcome counts, then steps saved and delays over hits."""
+        found = self._fall(inside, None).reshape(_REST + 1, self.size)[:_REST]
+        hits = inside & (self.code == 0)
+        summed = [self._fall(hits, weight)[: self.size] for weight in (after, delay)]
+        return [np.rint(np.cumsum(each)[:-1]).astype(np.int64) for each in (*found, *summed)]
+
+    def _fall(self, inside: NDArray[np.bool_], weight: Ints | None) -> NDArray[Any]:
+        start, heavy = self.code[inside] * self.size, None if weight is None else weight[inside]
+        shape = (_REST + 1) * self.size
+        rises = np.bincount(start + self.low[inside], heavy, minlength=shape)
+        return rises - np.bincount(start + self.high[inside] + 1, heavy, minlength=shape)
+
+
+def records(scores: Floats, offsets: Ints) -> tuple[Floats, Ints, Ints, Ints, Ints]:
+    """Find every step that lifts its trace's running maximum above 0.
+
+    Returns
+    -------
+    values : (n_distinct,) array
+        Distinct scores and 0, ascending; the last two results index it.
+    t, trace, low, high : (n_records,) int arrays
+        Step, trace, the maximum before and the maximum from then on.
+
+    Examples
+    --------
+    >>> [found.tolist() for found in records(np.array([0.5, 0.0, 1.0]), np.array([0, 3]))]
+    [[0.0, 0.5, 1.0], [0, 2], [0, 0], [0, 1], [1, 2]]
+    """
+    values, rank = np.unique(np.append(scores, 0.0), return_inverse=True)
+    zero, rank = int(rank[-1]), rank[:-1]
+    lengths = np.diff(offsets)
+    trace = np.repeat(np.arange(len(lengths)), lengths)
+    # Ranks of later traces are lifted above those of earlier ones: one running maximum serves all traces.
+    lifted = np.maximum.accumulate(rank + trace * len(values)) - trace * len(values) if len(rank) else rank
+    first = np.zeros(len(rank), dtype=bool)
+    first[offsets[:-1][lengths > 0]] = True
+    before = np.where(first, zero, np.concatenate([[zero], lifted[:-1]]) if len(rank) else lifted)
+    rows = np.flatnonzero(lifted > before)
+    return values, rows - offsets[trace[rows]], trace[rows], before[rows], lifted[rows]

@@ -1,0 +1,197 @@
+"""What stop rules do at every threshold: precision, recall, delay, saving against false stops."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from driftlab.detectors import Plateau
+from driftlab.errors import InputError
+from driftlab.evaluate.curves import placebo_scores
+from driftlab.findings import best_of, is_steps, labels, leader, share_text, task_name
+from driftlab.outcome.thresholds import Curve, curve
+from driftlab.outcome.truth import Floats
+from driftlab.plot.style import (
+    GREY,
+    LINES,
+    PALE,
+    Panels,
+    caption,
+    key_below,
+    message_panel,
+    panels,
+    split_tasks,
+    tidy,
+    title,
+)
+from driftlab.sweep import LIMIT, Cell, Sweep
+
+HITS = 5  # a mean delay over fewer is an anecdote
+
+
+def pr(sweep: Sweep, *, axes: Sequence[Axes] | None = None) -> Panels:
+    """Draw precision against recall at every threshold, one panel a task, one line a metric.
+
+    The points are outcomes of first alarms, premature ones against the rule. The ring marks the smallest
+    threshold within 5 % false stops on these traces. A line ends at the threshold that hits most stalls, or
+    at its ring: below it alarms only come earlier, and recall falls again.
+
+    Parameters
+    ----------
+    axes : sequence of Axes, optional
+        One for each task that can be ranked.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from driftlab.sweep import sweep
+    >>> from driftlab.trace import Step, Trace
+    >>> axes = pr(sweep([Trace(id="a", label="good", steps=[Step(state="x")])], ["exact"]))
+    >>> axes[0].texts[0].get_text().splitlines()
+    ['nothing to detect', 'all traces: no stalled traces']
+    >>> plt.close(axes[0].figure)
+    """
+    tasks, absent = split_tasks(sweep)
+    if not tasks:
+        return message_panel(axes, f"nothing to detect\n{absent}")
+    found = panels(len(tasks), axes, height=5.0)
+    for ax, task in zip(found, tasks, strict=True):
+        _lines(ax, sweep, task, "recall", "precision")
+        best = _at_limit(sweep, task, "recall")
+        stalled, good = _counts(sweep, task)
+        share = stalled / (stalled + good)
+        ax.axhline(
+            share,
+            color=GREY,
+            linewidth=1,
+            linestyle=":",
+            label=f"prevalence {share:.2f}: {stalled} stalled, {good} good",
+        )
+        tidy(ax, "recall (share of stalled traces hit)", "precision (share of alarms that hit)")
+        ax.set(xlim=(-0.02, 1.02), ylim=(0, 1.03))
+        key_below(ax)
+        title(ax, _said(task, best, "hits {recall} of stalls at precision {precision}"))
+    caption(found, absent, own=axes is None)
+    return found
+
+
+def amoc(sweep: Sweep, *, value: str = "delay", upto: float = 0.3, axes: Sequence[Axes] | None = None) -> Panels:
+    """Draw what a rule achieves against the good traces it stops, one panel a task, one line a metric.
+
+    Parameters
+    ----------
+    value : {"delay", "saved"}
+        Mean steps from onset to alarm over hits (drawn where there are at least five), or the share of the
+        steps of stalled traces that come after a hit.
+    upto : float
+        Largest false-stop rate shown.
+    axes : sequence of Axes, optional
+        One for each task that can be ranked.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from driftlab.sweep import sweep
+    >>> from driftlab.trace import Step, Trace
+    >>> axes = amoc(sweep([Trace(id="a", label="good", steps=[Step(state="x")])], ["exact"]))
+    >>> len(axes)
+    1
+    >>> plt.close(axes[0].figure)
+    """
+    if value not in ("delay", "saved"):
+        raise InputError(f"value must be 'delay' or 'saved', got {value!r}")
+    tasks, absent = split_tasks(sweep)
+    if not tasks:
+        return message_panel(axes, f"nothing to detect\n{absent}")
+    found = panels(len(tasks), axes, height=4.8)
+    name = {"delay": "mean delay of the hits (steps)", "saved": "saved (share of the steps of stalled traces)"}[value]
+    words = {
+        "delay": "hits {recall} of stalls, on average {delay} after the onset",
+        "saved": "saves {saved} of stalled steps",
+    }[value]
+    for ax, task in zip(found, tasks, strict=True):
+        _lines(ax, sweep, task, "false_stop_rate", "mean_delay" if value == "delay" else value)
+        ax.axvline(LIMIT, color=GREY, linewidth=1, linestyle=":", label=f"{share_text(LIMIT)} of good traces stopped")
+        tidy(ax, "false-stop rate (share of good traces stopped)", name)
+        ax.set_xlim(-0.004, upto)
+        ax.set_ylim(bottom=0)
+        key_below(ax)
+        title(ax, _said(task, _at_limit(sweep, task, "saved"), words))
+    caption(found, absent, own=axes is None)
+    return found
+
+
+def _lines(ax: Axes, sweep: Sweep, task: str, x: str, y: str) -> None:
+    """One line a metric, then the controls in grey; a ring where each keeps the limit."""
+    cells = best_of(sweep, task)
+    pairs = [
+        (n, c) for n, c in zip(labels(cells), cells, strict=True) if not is_steps(c) and not np.isnan(c.ranked.auc)
+    ]
+    ordered = sorted(pairs, key=lambda pair: -pair[1].ranked.auc)[: len(LINES)]
+    for (name, cell), (colour, dashes) in zip(ordered, LINES, strict=False):
+        _line(ax, cell.curve, x, y, color=colour, linestyle=dashes, linewidth=1.9, label=f"{name}, {cell.accumulator}")
+    for cell in filter(is_steps, cells):
+        _line(ax, cell.curve, x, y, color=GREY, linestyle="-", linewidth=2.2, label="steps: counting them (control)")
+    best = leader(cells)
+    accumulator = best.detector.accumulator if best is not None and isinstance(best.detector, Plateau) else None
+    evaluation = sweep.evaluations[task]
+    for place, noise in enumerate(placebo_scores(evaluation, accumulator, draws=4)):
+        found = curve(noise, evaluation.measurements.offsets, evaluation.truth)
+        text = "placebo: four draws of noise (control)" if not place else None
+        _line(ax, found, x, y, ring=False, color=PALE, linestyle="-", linewidth=0.9, label=text, zorder=0)
+
+
+def _line(ax: Axes, found: Curve, x: str, y: str, *, ring: bool = True, **style: object) -> None:
+    keep = found.thresholds >= _end(found) if x == "recall" else np.ones(len(found.hit), dtype=bool)
+    across, up = np.asarray(getattr(found, x)), np.asarray(getattr(found, y))
+    up = np.where(found.hit >= HITS, up, np.nan) if y == "mean_delay" else up
+    ax.plot(across[keep], up[keep], **style)  # type: ignore[arg-type]
+    place = np.flatnonzero(found.thresholds == found.at_limit(LIMIT))
+    if ring and len(place):
+        ax.plot(
+            across[place],
+            up[place],
+            "o",
+            markerfacecolor="white",
+            markeredgecolor=style["color"],
+            markersize=6,
+            zorder=4,
+        )
+
+
+def _end(found: Curve) -> float:
+    """Where a line of precision ends: at the most hits or at the ring, whichever threshold is lower."""
+    most = found.thresholds[np.argmax(found.hit)] if len(found.hit) else 0.0
+    return float(np.fmin(most, found.at_limit(LIMIT)))
+
+
+def _at_limit(sweep: Sweep, task: str, value: str) -> tuple[str, Cell, int] | None:
+    """Among the metrics' best cells, the one with most of `value` within the limit, and the place on its curve."""
+    cells = best_of(sweep, task)
+    found = []
+    for name, cell in zip(labels(cells), cells, strict=True):
+        place = np.flatnonzero(cell.curve.thresholds == cell.curve.at_limit(LIMIT))
+        if len(place) and not is_steps(cell) and not np.isnan(cell.ranked.auc):
+            rates: Floats = getattr(cell.curve, value)
+            found.append((float(rates[place[0]]), name, cell, int(place[0])))
+    best = max(found, key=lambda each: each[0], default=None)
+    return None if best is None or not best[0] > 0 else best[1:]
+
+
+def _said(task: str, best: tuple[str, Cell, int] | None, words: str) -> str:
+    if best is None:
+        return f"{task_name(task)}: no metric catches a stall within {share_text(LIMIT)} false stops"
+    name, cell, place = best
+    found = cell.curve
+    numbers = {rate: share_text(float(getattr(found, rate)[place])) for rate in ("recall", "saved")}
+    precision, delay = float(found.precision[place]), float(found.mean_delay[place])
+    text = words.format(precision=f"{precision:.2f}", delay=f"{delay:.1f} steps", **numbers)
+    return f"{task_name(task)}: {name} {text}, within {share_text(LIMIT)} false stops on these traces"
+
+
+def _counts(sweep: Sweep, task: str) -> tuple[int, int]:
+    truth = sweep.evaluations[task].truth
+    return int(truth.stalled.sum()), int(truth.good.sum())
+
+
+__all__ = ["amoc", "pr"]

@@ -1,0 +1,144 @@
+"""A shadow run: what a policy would have done to finished runs."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from driftlab.extras import need
+from driftlab.measure import measure
+from driftlab.monitor import Monitor
+from driftlab.outcome import Tally, Truth, outcomes, tally
+from driftlab.rule import Policy, StopRule
+from driftlab.trace import Trace
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """One run under a policy.
+
+    Attributes
+    ----------
+    id, task, label : str
+        Of the trace; `task` and `label` empty where it has none.
+    steps : int
+        How long the run was.
+    alarm : int or None
+        Step of the first alarm, counted from 0.
+    action : str
+        What the policy asked for; empty without an alarm.
+    outcome : str
+        hit, premature, late, miss, false stop, pass; "none" for a trace that is in no rate.
+    after : int
+        Steps after the alarm; 0 without one.
+    why : str
+        The rule and what it saw, in words; empty without an alarm.
+    """
+
+    id: str
+    task: str
+    label: str
+    steps: int
+    alarm: int | None
+    action: str
+    outcome: str
+    after: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Every run under a policy.
+
+    Attributes
+    ----------
+    runs : tuple of Replayed
+        In the order of the traces.
+    tallies : dict of str to Tally
+        Counts and rates by task.
+    notes : tuple of str
+        What the policy was not made for, in words.
+    """
+
+    runs: tuple[Replayed, ...]
+    tallies: dict[str, Tally]
+    notes: tuple[str, ...]
+
+    def table(self) -> Any:
+        """Return one row a run as a pandas.DataFrame with the fields of `Replayed`."""
+        return need("pandas", "study").DataFrame([asdict(run) for run in self.runs])
+
+    def __str__(self) -> str:
+        lines = [_line(task, found) for task, found in self.tallies.items()]
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+
+def replay(policy: Policy | StopRule, traces: Iterable[Trace]) -> Replay:
+    """Run a policy over finished runs as a live loop would have met it.
+
+    Parameters
+    ----------
+    policy : Policy or StopRule
+    traces : iterable of Trace
+
+    Returns
+    -------
+    Replay
+
+    Examples
+    --------
+    >>> from driftlab.trace import Span, Step
+    >>> loop = Trace(id="loop", label="stalled", stalls=[Span(1)], steps=[Step(state="x")] * 5)
+    >>> found = replay(StopRule("plateau(exact, run(2))", 1.0), [loop])
+    >>> found.runs[0].outcome, found.runs[0].alarm, found.runs[0].after
+    ('hit', 2, 2)
+    """
+    policy = Policy((policy,)) if isinstance(policy, StopRule) else policy
+    walked = list(policy.prepared(traces))
+    covered = [trace for trace in walked if policy.rules_for(trace.task)]
+    measured = measure(covered, policy.needs)
+    alarms, _ = policy.alarms(measured)
+    truth = Truth.of(measured.infos, measured.lengths)
+    named = outcomes(alarms, truth)
+    runs = [_replayed(policy, t, int(alarm), str(word)) for t, alarm, word in zip(covered, alarms, named, strict=True)]
+    tallies = {}
+    for task in sorted({trace.task or "" for trace in covered}):
+        own = [place for place, trace in enumerate(covered) if (trace.task or "") == task]
+        patience = min(rule.detector.patience for rule in policy.rules_for(task or None))
+        tallies[task] = tally(alarms[own], Truth.of([measured.infos[i] for i in own], measured.lengths[own]), patience)
+    return Replay(tuple(runs), tallies, tuple(_notes(policy, walked)))
+
+
+def _replayed(policy: Policy, trace: Trace, alarm: int, outcome: str) -> Replayed:
+    known: dict[str, Any] = {
+        "id": trace.id,
+        "task": trace.task or "",
+        "label": trace.label or "",
+        "steps": len(trace.steps),
+    }
+    if alarm < 0:
+        return Replayed(**known, alarm=None, action="", outcome=outcome, after=0, why="")
+    # The monitor explains its alarm; law 12 says that it raises the same one.
+    monitor = Monitor(policy, task=trace.task, trace_id=trace.id, signals=trace.signal_specs)
+    verdict = [monitor.update(step) for step in trace.steps[: alarm + 1]][-1]
+    after = len(trace.steps) - 1 - alarm
+    return Replayed(**known, alarm=alarm, action=verdict.action, outcome=outcome, after=after, why=verdict.evidence)
+
+
+def _notes(policy: Policy, traces: Sequence[Trace]) -> Iterator[str]:
+    missing = Counter(trace.task for trace in traces if not policy.rules_for(trace.task))
+    for task, count in missing.items():
+        yield f"{count} traces of task {task!r} were not judged: the policy has no rule for it"
+    known = {name for rule in policy.rules for name in str(rule.evidence.get("sources", "")).split(", ") if name}
+    strange = Counter(trace.source or "(none)" for trace in traces if known and (trace.source or "(none)") not in known)
+    for source, count in strange.items():
+        yield (
+            f"{count} traces come from source {source!r}, on which the policy was NOT calibrated "
+            f"(calibrated on: {', '.join(sorted(known))}); thresholds do not travel, calibrate again"
+        )
+
+
+def _line(task: str, found: Tally) -> str:
+    hits = f"{found.hit} of {found.n_stalled} stalls hit, {found.saved:.0%} of stalled steps saved"
+    stops = f"{found.false_stop} of {found.n_good} good runs stopped"
+    return f"{task or '(no task)'}: {hits}, {found.premature} premature; {stops}"

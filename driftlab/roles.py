@@ -1,0 +1,62 @@
+"""What tools are for, as a policy declares it."""
+
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from driftlab.detectors import Context
+from driftlab.errors import InputError
+
+Work = Literal["reader", "writer", "poller", "constant", "exempt"]
+
+
+class Role(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a tool is for.
+
+    Attributes
+    ----------
+    role : str or None
+        ``reader``: a new question is new, whatever the answer (lookups, membership checks). ``writer``: a new action
+        says nothing, the same one again is stale. ``constant``: the output says nothing. ``poller``: any output
+        not seen before is entirely new. ``exempt``: the tool's calls are not seen at all.
+    patience : int
+        So many calls in a row that bring nothing new count as one.
+    ignore : tuple of str
+        Arguments that do not make a call different.
+
+    Examples
+    --------
+    >>> Role("poller", patience=3)
+    Role(role='poller', patience=3, ignore=())
+    """
+
+    role: Work | None = None
+    patience: int = 1
+    ignore: tuple[str, ...] = ()
+
+
+def context_of(
+    roles: Mapping[str, Role], resets: Iterable[str], signals: Iterable[str], outages: int
+) -> Context | None:
+    """Return what a policy's roles, resets make of every rule; None when they change nothing.
+
+    Raises
+    ------
+    InputError
+        When a role or a reset is not allowed.
+
+    Examples
+    --------
+    >>> context_of({}, (), ("passed",), 1) is None
+    True
+    >>> context_of({"grep": Role("reader")}, ["user"], (), 1)
+    context(tools=(('grep', 'reader', 1),), resets=('user',))
+    """
+    for pattern, role in roles.items():
+        if not isinstance(role, Role):
+            raise InputError(f"role of {pattern!r} must be a Role, got {role!r}")
+    tools = tuple((pattern, role.role or "", role.patience) for pattern, role in roles.items() if role != Role())
+    ignore = tuple((pattern, name) for pattern, role in roles.items() for name in role.ignore)
+    context = Context(tools, ignore, tuple(resets), tuple(signals), outages)
+    return context if tools or context.resets or outages > 1 else None

@@ -1,0 +1,43 @@
+"""Plain values for strict JSON: undefined is null, an infinite threshold is a word."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+NEVER = "watch only"
+
+
+def strict(value: Any) -> Any:
+    """Return a value as strict JSON holds it.
+
+    `nan` becomes None, infinity the words "watch only" (a threshold that is never reached), numpy numbers
+    and arrays become plain ones, anything else that JSON does not know its text.
+
+    Examples
+    --------
+    >>> strict({"threshold": math.inf, "recall": math.nan, "n": np.int64(3), "at": (1, 2.5)})
+    {'threshold': 'watch only', 'recall': None, 'n': 3, 'at': [1, 2.5]}
+    """
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, float):
+        return None if math.isnan(value) else NEVER if math.isinf(value) else value
+    if isinstance(value, Mapping):
+        return {str(key): strict(each) for key, each in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [strict(each) for each in value]
+    return value if value is None or isinstance(value, str | int) else str(value)
+
+
+def records(table: Any) -> list[dict[str, Any]]:
+    """Return a DataFrame's rows as strict values.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> records(pandas.DataFrame({"auc": [0.5, math.nan]}))
+    [{'auc': 0.5}, {'auc': None}]
+    """
+    return [strict(row) for row in table.to_dict("records")]

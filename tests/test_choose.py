@@ -1,0 +1,123 @@
+"""Choosing a threshold: worths, ties, midpoints, margins."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from studies import COLUMN, Run, runs, truth_of
+
+from driftlab.calibrate.choose import MARGIN, WORTHS, Price, above, choices, f_beta, margin_of, ordered, worth_named
+from driftlab.detectors import Plateau, StepCount, first_alarms
+from driftlab.errors import InputError
+from driftlab.outcome import curve, tally
+
+
+@given(runs(), st.sampled_from(sorted(WORTHS)), st.sampled_from([None, 0.0, 0.5]))
+def test_the_choice_is_the_best_threshold_of_a_plain_search(found: list[Run], worth: str, limit: float | None):
+    truth, scores, offsets = truth_of(found)
+    everyone = np.ones((1, len(found)), dtype=bool)
+    choice = choices({StepCount(): scores}, offsets, truth, everyone, worth=worth, limit=limit)[0]
+    best, at = -math.inf, math.inf
+    made = curve(scores, offsets, truth)
+    for place, threshold in enumerate(made.thresholds):
+        value = WORTHS[worth](made)[place]
+        allowed = limit is None or made.false_stop_rate[place] <= limit
+        if allowed and not math.isnan(value) and value >= best:
+            best, at = value, threshold
+    assert choice.worth[0] == pytest.approx(best)
+    # What a worth can see is equal; within that range a false stop may still come earlier or later.
+    counted = [tally(first_alarms(scores, offsets, t), truth) for t in (choice.threshold(), at)]
+    for name in ("hit", "premature", "late", "false_stop", "saved_steps"):
+        assert getattr(counted[0], name) == getattr(counted[1], name)
+
+
+@given(runs())
+def test_the_threshold_lies_between_observed_scores(found: list[Run]):
+    truth, scores, offsets = truth_of(found)
+    choice = choices({StepCount(): scores}, offsets, truth, np.ones((1, len(found)), dtype=bool), worth="recall")[0]
+    assert choice.threshold() == math.inf or choice.threshold() not in scores
+
+
+def test_a_set_is_chosen_by_its_own_traces_alone():
+    truth, scores, offsets = truth_of([("stalled", (0, 1), [1.0]), ("good", None, [0.5]), ("good", None, [0.25])])
+    without = np.array([[True, False, True]])
+    found = choices({StepCount(): scores}, offsets, truth, without, worth="youden")[0]
+    assert found.threshold() == 0.75  # best between 0.25 and 1.0, and in the middle of a gap that 0.5, left out, leaves
+
+
+@pytest.mark.parametrize(
+    ("scores", "line", "margin", "expected"),
+    [
+        ([0.25, 0.5, 0.75], 0.5, 0.0, 0.625),
+        ([0.25, 0.5], 0.5, 0.0, math.inf),
+        ([], 0.5, 0.0, math.inf),
+        ([0.5, 0.5001, 0.9], 0.5, 1e-4, 0.70005),  # the first gap is narrower than twice the margin
+        ([0.5, 0.50021], 0.5, 1e-4, 0.500105),
+        ([0.5, 0.5001], 0.5, 1e-4, math.inf),
+        ([0.0, 0.5], 0.0, 0.0, 0.25),
+    ],
+)
+def test_above_is_the_middle_of_the_first_gap_that_is_wide_enough(scores, line, margin, expected):
+    assert above(line, np.array(scores, dtype=float), margin) == pytest.approx(expected)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.floats(0, 1), st.sampled_from([0.0, MARGIN]))
+def test_above_keeps_its_margin_and_spares_the_line(scores, line, margin):
+    found = above(line, np.array(scores), margin)
+    assert found > line
+    if found < math.inf and margin:
+        assert min(abs(found - score) for score in [*scores, line] if score != found) >= margin
+
+
+def test_neighbouring_floats_leave_the_upper_one():
+    upper = math.nextafter(0.5, 1)
+    assert above(0.5, np.array([0.5, upper])) == upper
+
+
+def test_only_deltas_out_of_a_model_need_a_margin():
+    assert margin_of(Plateau(COLUMN)) == 0.0
+    assert margin_of(Plateau("embedding")) == MARGIN
+
+
+@pytest.mark.parametrize("prevalence", [None, 0.0, 0.1, 1.0])
+def test_a_price_is_what_a_plain_count_earns(prevalence):
+    found: list[Run] = [
+        ("stalled", (1, 5), [0.0, 0.5, 0.5, 1.0, 1.0]),
+        ("stalled", (2, 4), [0.5, 0.5, 0.5, 0.5]),
+        ("good", None, [0.0, 0.25]),
+        ("good", None, [0.5]),
+    ]
+    truth, scores, offsets = truth_of(found)
+    made = curve(scores, offsets, truth)
+    earned = Price(10, 2, prevalence)(made)
+    for place, threshold in enumerate(made.thresholds):
+        one = tally(first_alarms(scores, offsets, threshold), truth)
+        share = 0.5 if prevalence is None else prevalence
+        expected = share * (2 * one.saved_steps - 10 * one.premature) / 2 - (1 - share) * 10 * one.false_stop / 2
+        assert earned[place] == pytest.approx(expected)
+
+
+def test_f_beta_is_the_usual_one():
+    found: list[Run] = [("stalled", (0, 1), [1.0]), ("stalled", (0, 1), [0.5]), ("good", None, [1.0])]
+    truth, scores, offsets = truth_of(found)
+    made = curve(scores, offsets, truth)
+    p, r = made.precision, made.recall
+    np.testing.assert_allclose(f_beta(2)(made), 5 * p * r / (4 * p + r))
+
+
+def test_an_unknown_worth_is_named():
+    with pytest.raises(InputError, match="unknown worth 'yooden'; did you mean 'youden'"):
+        worth_named("yooden")
+
+
+@pytest.mark.parametrize("prices", [(-1, 1), (1, -1), (1, 1, 1.5)])
+def test_impossible_prices_are_refused(prices):
+    with pytest.raises(InputError, match="must be"):
+        Price(*prices)
+
+
+def test_nothing_to_choose_from_says_what_to_do():
+    with pytest.raises(InputError, match="name at least one metric"):
+        ordered([])

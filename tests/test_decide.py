@@ -1,0 +1,91 @@
+"""Whether it pays: prices, break-even, words."""
+
+import math
+
+import numpy as np
+import pytest
+from studies import COLUMN, drawn
+
+from driftlab.calibrate.choose import Price
+from driftlab.calibrate.decide import advice, break_even, cost_curve, earned_by
+from driftlab.detectors import Plateau, Run, first_alarms
+from driftlab.errors import InputError
+from driftlab.outcome import Tally, Truth, curve, tally
+
+GOOD = Tally(30, 2, 0, 8, 1, 59, 0, 120, 400, 5, 500, 3.0)
+NAN = float("nan")
+
+
+def test_the_cost_curve_earns_what_a_tally_earns_and_ends_with_nothing():
+    measured, plateau, price = drawn(0, 20, 30), Plateau(COLUMN, Run(1)), Price(4, 1, 0.2)
+    truth, scores = Truth.of(measured.infos, measured.lengths), plateau.scores(measured)
+    table = cost_curve(curve(scores, measured.offsets, truth), price)
+    for place in (0, len(table) // 2, len(table) - 2):
+        row = table.iloc[place]
+        found = tally(first_alarms(scores, measured.offsets, row.threshold), truth)
+        assert row.earned == pytest.approx(earned_by(found, price))
+    assert table.iloc[-1].tolist() == [math.inf, 0.0, 0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("rescued", "broken", "precision", "expected"),
+    [
+        ((20, 50), (10, 50), (0.9, 0.85, 0.94), "intervene"),
+        ((5, 50), (25, 50), (0.3, 0.2, 0.4), "do not intervene"),
+        ((5, 50), (5, 50), (0.5, 0.4, 0.6), "cannot be told, so do not intervene yet"),
+        ((0, 0), (5, 50), (0.9, 0.8, 1.0), "cannot be told, so do not intervene yet"),
+        ((0, 50), (0, 50), (0.9, 0.8, 1.0), "cannot be told, so do not intervene yet"),
+    ],
+)
+def test_it_pays_where_precision_exceeds_what_breaking_even_needs(rescued, broken, precision, expected):
+    assert break_even(rescued, broken, precision).verdict.split(":")[0] == expected
+
+
+def test_break_even_is_d_over_r_plus_d():
+    found = break_even((20, 50), (10, 50), (0.5, 0.4, 0.6))
+    assert found.needed == pytest.approx(0.2 / 0.6)
+    assert found.low < found.needed < found.high
+
+
+def test_the_interval_of_break_even_covers_by_simulation():
+    random, r, d, inside = np.random.default_rng(0), 0.4, 0.2, 0
+    for _ in range(300):
+        found = break_even((int(random.binomial(80, r)), 80), (int(random.binomial(80, d)), 80), (0.5, 0.4, 0.6))
+        inside += found.low <= d / (r + d) <= found.high
+    assert inside / 300 >= 0.92
+
+
+def test_more_parts_than_a_whole_are_refused():
+    with pytest.raises(InputError, match="rescued must be"):
+        break_even((6, 5), (1, 5), (0.5, 0.4, 0.6))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "found", "options", "words"),
+    [
+        ("not better than steps", GOOD, {}, "not better than steps"),
+        ("circular: exact made the label", GOOD, {}, "labels it did not make"),
+        ("undefined: no good traces", GOOD, {}, "no good traces"),
+        ("beats steps and placebo; may be explained by setup", GOOD, {}, "may be explained by setup"),
+        ("beats steps and placebo; cannot be told from setup", GOOD, {}, "cannot be told from setup"),
+        ("", GOOD, {"watch_only": True}, "only watches"),
+        ("", Tally(0, 0, 0, 9, 0, 9, 0, 0, 90, 0, 90, NAN), {}, "none of 9 stalls"),
+        ("", Tally(0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 90, NAN), {}, "no stalled trace"),
+        ("", Tally(9, 0, 0, 1, 0, 9, 0, 4, 100, 0, 90, 8.0), {}, "4.0% of stalled steps"),
+        ("", Tally(5, 0, 0, 5, 6, 4, 0, 30, 100, 9, 90, 1.0), {}, "stops 60% of good runs"),
+        ("", Tally(3, 6, 0, 1, 0, 9, 0, 30, 100, 0, 90, 1.0), {}, "convergence is slow"),
+        ("", GOOD, {"precision": 0.3}, "flag instead"),
+        ("", GOOD, {"price": Price(50, 1), "earned": -2.0}, "at 50 a false stop and 1 a step it earns -2.00"),
+    ],
+)
+def test_do_not_deploy_is_a_plain_answer(verdict, found, options, words):
+    deploy, reasons = advice(verdict, found, **options)
+    assert not deploy
+    assert any(words in reason for reason in reasons)
+    assert all(reason.startswith("do not") for reason in reasons)
+
+
+def test_deploy_is_one_too():
+    deploy, reasons = advice("beats steps and placebo; not explained by setup", GOOD, precision=0.8)
+    assert deploy
+    assert reasons == ("deploy: 30 of 40 stalls hit, 30% of their steps saved",)

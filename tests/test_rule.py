@@ -1,0 +1,133 @@
+"""Stop rules, policies, their file."""
+
+import math
+import pickle
+
+import pytest
+import runs
+import variants
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_detectors_contract import SPECS
+
+from driftlab.errors import DriftlabWarning, InputError
+from driftlab.measure import measure
+from driftlab.policies import default_policy
+from driftlab.roles import Role
+from driftlab.rule import Policy, StopRule
+from driftlab.text import MASKS, Mask
+from driftlab.trace import SignalSpec, Step, Trace
+
+FULL = Policy(
+    (
+        StopRule("plateau(levenshtein(view='output'), run(3))", 0.1 + 0.2, task="code", evidence={"recall": 0.25}),
+        StopRule("within(recurring(3, 6), context(tools=(('a*', 'poller', 2),)))", 1.0, action="nudge"),
+        StopRule("dead_end((('a', 'b'),), ends=('b',))", math.inf, task="ring", action="flag"),
+    ),
+    signals={"left": SignalSpec("lower", 0)},
+    roles={"wait_*": Role("poller", 3), "grep": Role("reader", ignore=("colour",)), "slow.tool": Role(patience=2)},
+    resets=("progress", "user"),
+    outages=3,
+    provenance={"problems": 12, "chosen_by": "hand", "written at": "2033"},
+)
+
+
+def saved(policy, tmp_path):
+    policy.save(tmp_path / "deep" / "policy.toml")
+    return Policy.load(tmp_path / "deep" / "policy.toml")
+
+
+def test_a_policy_survives_its_file(tmp_path):
+    assert saved(FULL, tmp_path) == FULL
+    assert saved(default_policy("safe"), tmp_path) == default_policy("safe")
+    assert pickle.loads(pickle.dumps(FULL)) == FULL
+
+
+@settings(max_examples=25, deadline=None)
+@given(spec=st.sampled_from(SPECS), threshold=st.floats(0, 1, exclude_min=True), seed=st.integers(0, 999))
+def test_a_loaded_rule_raises_the_same_alarms(tmp_path_factory, spec, threshold, seed):
+    path = tmp_path_factory.mktemp("rule") / "rule.toml"
+    rule = StopRule(spec, threshold, evidence={"seed": seed})
+    rule.save(path)
+    loaded = StopRule.load(path)
+    assert loaded == rule
+    assert loaded.threshold == rule.threshold
+    measured = measure([runs.run(seed, 40)], rule.detector.needs)
+    assert loaded.alarms(measured).tolist() == rule.alarms(measured).tolist()
+
+
+def test_a_loaded_policy_raises_the_same_alarms(tmp_path):
+    traces = [variants.stalled_run(kind, 1) for kind in variants.STALLED] + [runs.run(n, 40) for n in range(9)]
+    for policy in (FULL, default_policy()):
+        loaded = saved(policy, tmp_path)
+        found = [each.alarms(measure(each.prepared(traces), each.needs)) for each in (policy, loaded)]
+        assert [values.tolist() for values in found[0]] == [values.tolist() for values in found[1]]
+
+
+@pytest.mark.parametrize("threshold", [0.0, -1.0, 1.5, math.nan])
+def test_a_threshold_is_in_range(threshold):
+    with pytest.raises(InputError, match="threshold must be in"):
+        StopRule("steps", threshold)
+
+
+def test_inf_watches_only():
+    rule = StopRule("steps", math.inf)
+    assert rule.watch_only
+    assert rule.alarms(measure([runs.run(1, 30)], rule.detector.needs)).tolist() == [-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "driftlab-policy/1"),
+        ("format = 'driftlab-policy/2'\nrules = []", "driftlab-policy/2"),
+        ("format = 'driftlab-policy/1'\nrules = []\nmood = 1", "mood"),
+        ("format = 'driftlab-policy/1'\n[[rules]]\ndetector = 'plato'\nthreshold = 1.0", "unknown detector 'plato'"),
+        ("format = 'driftlab-policy/1'\n[[rules]]\ndetector = 'steps'\nthreshold = 2.0", "threshold must be in"),
+        ("format = 'driftlab-policy/1'\n[[rules]]\ndetector = 'flat(patience=0)'\nthreshold = 1.0", "patience must be"),
+        ("format = 'driftlab-policy/1'\nresets = ['users']\nrules = []", "did you mean 'user'"),
+        ("format = 'driftlab-policy/1'\nrules = []\n[roles.a]\nrole = 'painter'", "painter"),
+        ("format = 'driftlab-policy/1'\nrules = []\n[roles.a]\nmood = 1", "mood"),
+        ("format = 'driftlab-policy/1'\nrules = []\n[roles.a]\npatience = 0", "patience of 'a'"),
+        ("format = 'driftlab-policy/1'\noutages = 0\nrules = []", "outages must be"),
+        ("format = 'driftlab-policy/1'\nrules = []\n[masks]\nsecret = 'v1 00'", "register it with dl.register_mask"),
+    ],
+)
+def test_a_bad_file_is_refused_by_name(text, message, tmp_path):
+    path = tmp_path / "policy.toml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message) as caught:
+        Policy.load(path)
+    assert str(path) in str(caught.value)
+
+
+def test_the_mask_of_every_column_goes_into_the_file(monkeypatch):
+    text = default_policy().text()
+    assert "volatile = " in text
+    monkeypatch.setitem(MASKS, "volatile", Mask("volatile", version=99))
+    with pytest.warns(DriftlabWarning, match="mask 'volatile' was"):
+        Policy.parse(text)
+
+
+def test_one_rule_is_not_two(tmp_path):
+    FULL.save(tmp_path / "three.toml")
+    with pytest.raises(InputError, match="holds 3 rules, not one"):
+        StopRule.load(tmp_path / "three.toml")
+
+
+def test_a_role_must_be_one():
+    with pytest.raises(InputError, match="role of 'grep' must be a Role"):
+        Policy((), roles={"grep": "reader"})
+
+
+def test_the_first_rule_to_fire_is_named_and_of_two_the_earlier():
+    rules = (StopRule("flat(3)", 1.0), StopRule("state_unchanged(2)", 1.0), StopRule("state_unchanged(3)", 0.6))
+    policy = Policy(rules)
+    trace = Trace(id="a", steps=[Step(state="x", signals={"p": 1})] * 6)
+    assert [values.tolist() for values in policy.alarms(measure([trace], policy.needs))] == [[2], [1]]
+
+
+def test_rules_of_another_task_do_not_run():
+    policy = Policy((StopRule("steps", 0.5, task="sql"), StopRule("steps", 0.8)))
+    traces = [Trace(id=task, task=task, steps=[Step()] * 6) for task in ("sql", "code")]
+    assert policy.alarms(measure(traces, policy.needs))[0].tolist() == [1, 4]
