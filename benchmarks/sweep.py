@@ -87,7 +87,7 @@ def main() -> int:
     print(f"{len(corpus)} traces, {len(pairs)} different pairs of states, {len(METRICS)} metrics, run(1..8)")
     print(f"sweep {sweep:.2f} s, bare calls {calls:.2f} s: {sweep / calls:.2f} times (goal: at most 2)")
     print(
-        f"plain loop {loop:.1f} s (scaled from {len(subset)} traces), sweep {one:.2f} s: {loop / one:.0f} times (goal: 200)"
+        f"plain loop {loop:.1f} s, scaled from {len(subset)} traces; sweep {one:.2f} s: {loop / one:.0f} times (goal: 200)"
     )
     return 0 if sweep <= 2 * calls and loop >= 200 * one else 1
 

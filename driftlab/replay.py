@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from driftlab.calibrate.transfer import strangers
 from driftlab.extras import need
 from driftlab.measure import measure
 from driftlab.monitor import Monitor
@@ -129,13 +130,7 @@ def _notes(policy: Policy, traces: Sequence[Trace]) -> Iterator[str]:
     missing = Counter(trace.task for trace in traces if not policy.rules_for(trace.task))
     for task, count in missing.items():
         yield f"{count} traces of task {task!r} were not judged: the policy has no rule for it"
-    known = {name for rule in policy.rules for name in str(rule.evidence.get("sources", "")).split(", ") if name}
-    strange = Counter(trace.source or "(none)" for trace in traces if known and (trace.source or "(none)") not in known)
-    for source, count in strange.items():
-        yield (
-            f"{count} traces come from source {source!r}, on which the policy was NOT calibrated "
-            f"(calibrated on: {', '.join(sorted(known))}); thresholds do not travel, calibrate again"
-        )
+    yield from strangers(policy, traces)
 
 
 def _line(task: str, found: Tally) -> str:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from driftlab import corpus
-from driftlab.corpus.hub import PRESETS, from_datasets, stream_datasets, to_datasets, write_dataset
 from driftlab.errors import DriftlabWarning, InputError
 from driftlab.importers import load
 from driftlab.importers.health import HealthReport
+from driftlab.importers.hub import PRESETS, from_datasets, stream_datasets, to_datasets, write_dataset
 from driftlab.trace import SignalSpec, Span, Step, Trace
 
 datasets = pytest.importorskip("datasets", reason="datasets is in the extra data")
@@ -159,3 +159,9 @@ def test_rows_that_cannot_be_read_are_listed() -> None:
 def test_an_iterable_dataset_is_read_row_by_row() -> None:
     made = to_datasets([RICH]).to_iterable_dataset()
     assert list(stream_datasets(made)) == [RICH]
+
+
+def test_a_corpus_goes_to_a_dataset_and_back() -> None:
+    pytest.importorskip("datasets", reason="the extra `data` is not installed")
+    corpus_ = corpus.Corpus([Trace(id="a", label="good", steps=[Step(tool="ls", args={"k": [1]}, output="x")])])
+    assert corpus.Corpus.from_datasets(corpus_.to_datasets()).traces == corpus_.traces

@@ -413,7 +413,7 @@ def test_zero_steps_is_an_error(tmp_path: Path) -> None:
 
 
 def test_the_docs_say_what_the_registry_says() -> None:
-    from driftlab.corpus.hub import PRESETS
+    from driftlab.importers.hub import PRESETS
     from driftlab.importers.table import extractor_table, format_table
 
     text = (HERE.parent / "docs" / "formats.md").read_text()

@@ -115,13 +115,6 @@ def test_a_label_nobody_knows(store: LabelStore) -> None:
         store.set("a", "stuck")
 
 
-def test_agreement(store: LabelStore) -> None:
-    found = store.agreement("ann", "bo")
-    assert (found["n"], found["equal"]) == (2, 0.5)
-    assert -1 <= found["kappa"] <= 1
-    assert math.isnan(store.agreement("ann", "cy")["equal"])
-
-
 # The sheet
 
 

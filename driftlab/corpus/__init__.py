@@ -1,6 +1,7 @@
 """Many traces: read, write, filter, split."""
 
 import gzip
+import importlib
 import os
 import warnings
 import zlib
@@ -102,9 +103,24 @@ class Corpus(Sequence[Trace]):
         """Count what the corpus holds."""
         return summarise(self)
 
+    def to_datasets(self) -> Any:
+        """Return a Hugging Face ``Dataset``; see `driftlab.importers.hub.to_datasets`."""
+        return _hub().to_datasets(self)
+
+    @classmethod
+    def from_datasets(cls, dataset: Any, **options: Any) -> "Corpus":
+        """Return the traces of a Hugging Face dataset; see `driftlab.importers.hub.from_datasets`."""
+        found: Corpus = _hub().from_datasets(dataset, **options)
+        return found
+
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the corpus as the suffix says: .jsonl, .jsonl.gz or .parquet; whole or not at all."""
         write(self, path)
+
+
+def _hub() -> Any:
+    # Loaded on use: the hub's importer builds on the corpus.
+    return importlib.import_module("driftlab.importers.hub")
 
 
 def problems(traces: Iterable[TraceInfo], share: float, seed: int) -> set[tuple[str, str]]:

@@ -16,8 +16,8 @@ class Learned(Detector):
     """Logistic combination of the scores of other detectors and of their fading means.
 
     With s the scores and e their ewma the score is ``1 / (1 + exp(-(bias + now . s + faded . e)))``, and 0.0 at the
-    first step. Made by `driftlab.calibrate.learn.learn` from at least 100 problems; a combination learned on one source is
-    worse than a fixed formula on another, so it is never a default.
+    first step. Made by `driftlab.calibrate.learn.learn` from at least 100 problems; a combination learned on one
+    source is worse than a fixed formula on another, so it is never a default.
 
     Parameters
     ----------

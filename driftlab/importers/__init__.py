@@ -221,7 +221,7 @@ def _refuse(source: Source, named: bool) -> None:
         source.health.unknown_kind(f"file *{source.path.suffix}")
         return
     elif source.kind == "parquet":
-        source.problem("is a Parquet file of another schema; read its rows with driftlab.corpus.hub.from_datasets")
+        source.problem("is a Parquet file of another schema; read its rows with driftlab.importers.hub.from_datasets")
     elif source.kind in ("json", "jsonl") and not source.peek:
         deque(source.values(), maxlen=0)
     if source.health.n_problems == before:

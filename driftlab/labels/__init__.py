@@ -10,7 +10,6 @@ import msgspec
 from msgspec import Struct
 
 from driftlab.errors import DriftlabWarning, InputError
-from driftlab.extras import need
 from driftlab.files import replacing
 from driftlab.spec import choice
 from driftlab.trace import Label, Span, Trace
@@ -164,21 +163,6 @@ class LabelStore:
         """Return the labels whose trace is not there; they stay in the store."""
         known = {trace.id for trace in traces}
         return [entry for entry in self if entry.id not in known]
-
-    def agreement(self, first: str, second: str) -> dict[str, float]:
-        """Return how two annotators agree on the traces both labelled: n, equal (share), kappa.
-
-        `nan` where both labelled nothing, or for kappa where everything has one label.
-        """
-        pairs = [(e.label, other.label) for e in self if e.annotator == first and (other := self.get(e.id, second))]
-        if not pairs:
-            return {"n": 0, "equal": float("nan"), "kappa": float("nan")}
-        ours, theirs = zip(*pairs, strict=True)
-        equal = sum(a == b for a, b in pairs) / len(pairs)
-        if len({*ours, *theirs}) == 1:
-            return {"n": len(pairs), "equal": equal, "kappa": float("nan")}
-        kappa = need("sklearn.metrics", "study").cohen_kappa_score(ours, theirs)
-        return {"n": len(pairs), "equal": equal, "kappa": float(kappa)}
 
 
 def _read(path: Path) -> Iterator[LabelEntry]:

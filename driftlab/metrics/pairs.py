@@ -1,6 +1,7 @@
 """Compares equal pairs of texts once a corpus."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,31 @@ Pair = tuple[str, str]
 Compare = Callable[[Pairwise, list[Pair]], Sequence[float] | NDArray[np.float64]]
 
 
+@dataclass(frozen=True, eq=False)
+class Pairing:
+    """Which different pairs occur where: the same for every metric that looks as far back.
+
+    Attributes
+    ----------
+    columns : sequence of Column
+        One view of several traces.
+    places : list of (n_pairs, 2) int arrays
+        A column's pairs: earlier step, later step.
+    which : list of (n_pairs,) int arrays
+        Number of the pair in `pairs`, -1 where both texts are equal.
+    pairs : list of (str, str)
+        Different pairs of different texts.
+    keys : list of (bytes, bytes)
+        Their digests.
+    """
+
+    columns: Sequence[Column]
+    places: list[NDArray[np.int64]]
+    which: list[NDArray[np.int64]]
+    pairs: list[Pair]
+    keys: list[Key]
+
+
 class PairMemo:
     """Deltas of pairs already compared, by the digests of both texts.
 
@@ -22,6 +48,7 @@ class PairMemo:
 
     def __init__(self) -> None:
         self._known: dict[Pairwise, dict[Key, float]] = {}
+        self._pairings: dict[tuple[str, str, int, bool], Pairing] = {}
 
     def deltas(self, metric: Pairwise, columns: Sequence[Column], compare: Compare) -> list[NDArray[np.float64]]:
         """Return the deltas of one view of several traces; `compare` is asked once for all new pairs.
@@ -41,16 +68,32 @@ class PairMemo:
             `nan` where the view is absent, 1.0 where there is no earlier text.
         """
         known = self._known.setdefault(metric.comparison, {})
-        names: dict[str, bytes] = {}
-        new: dict[Key, Pair] = {}
-        places = [pair_places(metric, column) for column in columns]
-        keys = [_keys(column, pairs, names, new, known) for column, pairs in zip(columns, places, strict=True)]
+        paired = self._paired(metric, columns)
+        new = {key: pair for key, pair in zip(paired.keys, paired.pairs, strict=True) if key not in known}
         if new:
             known.update(zip(new, compare(metric, list(new.values())), strict=True))
-        return [
-            _scatter(metric, column, pairs, [0.0 if key is None else known[key] for key in own])
-            for column, pairs, own in zip(columns, places, keys, strict=True)
-        ]
+        # The number -1, equal texts, picks the 0 at the end.
+        values = np.array([*(known[key] for key in paired.keys), 0.0])
+        parts = zip(columns, paired.places, paired.which, strict=True)
+        return [_scatter(column, places, values[which]) for column, places, which in parts]
+
+    def _paired(self, metric: Pairwise, columns: Sequence[Column]) -> Pairing:
+        """Pair up one view of some traces, or return what the metric before was given."""
+        key = (*metric.reads, metric.lag, metric.nearest)
+        found = self._pairings.get(key)
+        if found is None or not _same(found.columns, columns):
+            found = self._pairings[key] = pairing(metric, columns)
+        return found
+
+
+def pairing(metric: Pairwise, columns: Sequence[Column]) -> Pairing:
+    """Find the different pairs that a metric has to compare."""
+    numbers: dict[Pair, int] = {}
+    places = [pair_places(metric, column) for column in columns]
+    which = [_numbered(column, pairs, numbers) for column, pairs in zip(columns, places, strict=True)]
+    names: dict[str, bytes] = {}
+    keys = [(_name(first, names), _name(second, names)) for first, second in numbers]
+    return Pairing(columns, places, which, list(numbers), keys)
 
 
 def pair_places(metric: Pairwise, column: Column) -> NDArray[np.int64]:
@@ -60,9 +103,9 @@ def pair_places(metric: Pairwise, column: Column) -> NDArray[np.int64]:
     """
     has = np.flatnonzero(column.symbols >= 0)
     lags = range(1, metric.lag + 1) if metric.nearest else (metric.lag,)
-    pairs = [np.stack([has[:-lag], has[lag:]], axis=1) for lag in lags if lag < len(has)]
-    if not pairs:
-        return np.zeros((0, 2), dtype=np.int64)
+    pairs = [np.array([has[:-lag], has[lag:]]).T for lag in lags if lag < len(has)]
+    if len(pairs) < 2:
+        return pairs[0] if pairs else np.zeros((0, 2), dtype=np.int64)
     places = np.concatenate(pairs)
     same = column.symbols[places[:, 0]] == column.symbols[places[:, 1]]
     settled = np.zeros(len(column.symbols), dtype=bool)
@@ -71,26 +114,20 @@ def pair_places(metric: Pairwise, column: Column) -> NDArray[np.int64]:
     return wanted
 
 
-def _keys(
-    column: Column,
-    places: NDArray[np.int64],
-    names: dict[str, bytes],
-    new: dict[Key, Pair],
-    known: dict[Key, float],
-) -> list[Key | None]:
-    """Name each pair by its digests (None: equal texts); collect those that nobody compared yet."""
-    keys: list[Key | None] = []
-    equal = (column.symbols[places[:, 0]] == column.symbols[places[:, 1]]).tolist()
-    for same, (first, second) in zip(equal, places.tolist(), strict=True):
-        if same:
-            keys.append(None)
-            continue
-        pair = (column.texts[first] or "", column.texts[second] or "")
-        key = (_name(pair[0], names), _name(pair[1], names))
-        keys.append(key)
-        if key not in known:
-            new[key] = pair
-    return keys
+def _numbered(column: Column, places: NDArray[np.int64], numbers: dict[Pair, int]) -> NDArray[np.int64]:
+    """Number the pairs of one column by first appearance in any, -1 where both texts are equal."""
+    symbols, texts = column.symbols.tolist(), column.texts
+    found = [
+        -1
+        if symbols[first] == symbols[second]
+        else numbers.setdefault((texts[first] or "", texts[second] or ""), len(numbers))
+        for first, second in places.tolist()
+    ]
+    return np.array(found, dtype=np.int64)
+
+
+def _same(before: Sequence[Column], now: Sequence[Column]) -> bool:
+    return len(before) == len(now) and all(a is b for a, b in zip(before, now, strict=True))
 
 
 def _name(text: str, names: dict[str, bytes]) -> bytes:
@@ -100,10 +137,8 @@ def _name(text: str, names: dict[str, bytes]) -> bytes:
     return found
 
 
-def _scatter(
-    metric: Pairwise, column: Column, places: NDArray[np.int64], deltas: Sequence[float]
-) -> NDArray[np.float64]:
+def _scatter(column: Column, places: NDArray[np.int64], deltas: NDArray[np.float64]) -> NDArray[np.float64]:
     """Put the deltas of pairs at their later step; the smallest counts where several meet."""
     out = np.where(column.symbols >= 0, 1.0, np.nan)
-    np.fmin.at(out, places[:, 1], np.asarray(deltas, dtype=np.float64))
+    np.fmin.at(out, places[:, 1], deltas)
     return out

@@ -71,15 +71,19 @@ class Curve:
         return found
 
     def at_limit(self, max_false_stop: float) -> float:
-        """Return the smallest threshold whose false-stop rate here is within the limit.
+        """Return the threshold that saves most among those whose false-stop rate here is within the limit.
 
-        It is chosen on the traces it is counted on: a description of them, no promise for others.
-        `inf` where every threshold stops too many, `nan` where there is no good trace to count on.
+        It is chosen on the traces it is counted on: a description of them, no promise for others. The
+        smallest one within the limit can be worse: it alarms earlier, before the onset too. Of equals the
+        highest is taken. `inf` where every threshold stops too many, `nan` where there is no good trace.
         """
         if not self.n_good:
             return float("nan")
         within = np.flatnonzero(self.false_stop_rate <= max_false_stop)
-        return float(self.thresholds[within[0]]) if len(within) else float("inf")
+        if not len(within):
+            return float("inf")
+        saved = self.saved_steps[within]
+        return float(self.thresholds[within[np.flatnonzero(saved == saved.max())[-1]]])
 
 
 def curve(scores: Floats, offsets: Ints, truth: Truth) -> Curve:

@@ -63,8 +63,8 @@ class Sweep:
         rows : int or None
             How many; None is all.
         max_false_stop : float
-            Precision, recall and the like are quoted at the smallest threshold whose false-stop rate *on
-            these traces* is within it. `dl.calibrate` finds a threshold that holds for new ones.
+            Precision, recall and the like are quoted at the threshold that saves most among those whose
+            false-stop rate *on these traces* is within it. `dl.calibrate` finds one that holds for new ones.
 
         Returns
         -------
@@ -163,7 +163,7 @@ class Sweep:
             name = {"verdict": cell.verdict, "task": cell.task, "metric": cell.metric, "view": cell.view}
             counts = {f"n_{kind}": count for kind, count in evaluation.counts.items()}
             name |= {"accumulator": cell.accumulator}
-            fair = not cell.verdict.startswith("circular")
+            fair = not cell.blank
             with _one_thread():
                 found.append(name | counts | (row(cell, evaluation) if fair else {}))
         return need("pandas", "study").DataFrame(found)
@@ -189,7 +189,7 @@ class Sweep:
         row |= {"view": cell.view, "accumulator": cell.accumulator, "auc": cell.ranked.auc, "auc_low": low}
         row |= {"auc_high": high, "horizon": evaluation.horizon, "n_stalled": cell.ranked.n_stalled}
         row |= {"n_good": cell.ranked.n_good, "within_setup": cell.within.auc, "auc_trace": cell.auc_trace}
-        if np.isnan(threshold) or cell.verdict.startswith("circular"):
+        if np.isnan(threshold) or cell.blank:
             return row | dict.fromkeys(("threshold", *RATES), float("nan"))
         alarms = first_alarms(cell.scores, evaluation.measurements.offsets, threshold)
         found = tally(alarms, evaluation.truth, cell.detector.patience)

@@ -62,6 +62,11 @@ class Cell:
         return getattr(found, "view", getattr(found, "signal", ""))
 
     @property
+    def blank(self) -> bool:
+        """Whether the row has no numbers: it would be circular, or the metric is absent from the task."""
+        return self.verdict.startswith(("circular", "absent"))
+
+    @property
     def accumulator(self) -> str:
         """How the deltas became one score, as it is typed; empty where there is no accumulator."""
         return repr(self.detector.accumulator) if isinstance(self.detector, Plateau) else ""
@@ -93,9 +98,9 @@ def cells_of(task: str, evaluation: Evaluation, wanted: Sequence[Detector], aske
     >>> [cell.verdict for cell in cells_of("", evaluation, [StepCount()], plan(runs, []))]
     ['undefined: no stalled traces']
     """
-    scores = score(evaluation.measurements, [each for each in wanted if not asked.circular(each)])
-    for each in wanted:
-        why = asked.circular(each)
+    blank = {each: asked.circular(each) or _absent(evaluation, each) for each in wanted}
+    scores = score(evaluation.measurements, [each for each in wanted if not blank[each]])
+    for each, why in blank.items():
         yield _hidden(task, evaluation, each, why) if why else _ranked(task, evaluation, each, scores[each])
 
 
@@ -110,8 +115,16 @@ def _ranked(task: str, evaluation: Evaluation, detector: Detector, scores: Float
     return replace(cell, verdict=judged(evaluation, cell, LEVEL))
 
 
+def _absent(evaluation: Evaluation, detector: Detector) -> str:
+    """Say that a metric has no opinion on any step of the task; empty when it has."""
+    traces = len(evaluation.measurements.infos)
+    if not isinstance(detector, Plateau) or not traces or evaluation.measurements.missing(detector.metric) < traces:
+        return ""
+    return f"absent: {detector.metric!r} has no value in this task"
+
+
 def _hidden(task: str, evaluation: Evaluation, detector: Detector, why: str) -> Cell:
-    """A row without numbers: the detector would be judged by a label it made."""
+    """A row without numbers: the detector made the labels it would be judged by, or has nothing to judge."""
     silent = np.zeros(int(evaluation.measurements.offsets[-1]))
     nothing = evaluation.rank(silent, Ranking(()))
     empty = curve(silent, evaluation.measurements.offsets, evaluation.truth)
