@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint notebooks figures bench data check clean
+.PHONY: help setup demo test lint notebooks figures bench data readme check clean
 
 help:  ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -41,6 +41,9 @@ bench: $(READY)  ## speed, memory and accuracy, each as a ratio within one run
 
 data: $(READY)  ## record the demo corpus again and compare it byte for byte
 	$(BIN)/python data/demo/record.py --check
+
+readme: $(READY)  ## write the README's console blocks again from what the commands print
+	$(BIN)/python tests/test_readme.py
 
 check: lint test notebooks  ## what CI runs
 

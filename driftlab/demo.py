@@ -67,5 +67,5 @@ def study(corpus: Corpus) -> Sweep:
 
 def policy_of(rules: Sequence[Calibration], corpus: Corpus) -> Policy:
     """Join the rules of several tasks in one policy, with the signal directions of the corpus."""
-    specs = {name: spec for trace in corpus for name, spec in trace.signal_specs.items()}
-    return Policy(tuple(each.rule for each in rules), signals=specs, provenance=rules[0].provenance)
+    tuned = tuple(each.rule for each in rules)
+    return Policy(tuned, signals=corpus.signal_specs(), provenance=rules[0].provenance)

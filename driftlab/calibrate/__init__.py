@@ -13,7 +13,7 @@ from driftlab.calibrate.certificate import Certificate, certify, certify_grid
 from driftlab.calibrate.choose import Price, Worth, above, choices, ordered
 from driftlab.calibrate.nested import Nested, Procedure, nested, untold
 from driftlab.calibrate.promise import good_traces_needed
-from driftlab.corpus import problems
+from driftlab.corpus.split import problems
 from driftlab.detectors import Detector, needed, score
 from driftlab.errors import InputError
 from driftlab.extras import need

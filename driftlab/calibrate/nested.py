@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from driftlab.calibrate.certificate import certified, maxima_of, one_a_problem
 from driftlab.calibrate.choose import Choice, Worth, choices
-from driftlab.corpus import problems
+from driftlab.corpus.split import problems
 from driftlab.detectors import Detector, first_alarms, score
 from driftlab.extras import need
 from driftlab.measure import Measurements

@@ -113,8 +113,8 @@ def calibrate(
     found = [find_rule(corpus, task=name, **options) for name in tasks]
     for name, each in zip(tasks, found, strict=True):
         typer.echo(f"{name or 'all traces'}\n{each}\n")
-    specs = {name: spec for trace in corpus for name, spec in trace.signal_specs.items()}
-    Policy(tuple(each.rule for each in found), signals=specs, provenance=found[0].provenance).save(output)
+    rules = tuple(each.rule for each in found)
+    Policy(rules, signals=corpus.signal_specs(), provenance=found[0].provenance).save(output)
     typer.echo(f"written: {output}")
 
 

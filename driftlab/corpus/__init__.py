@@ -12,9 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast, overload
 
-import numpy as np
-
 from driftlab.corpus import parquet
+from driftlab.corpus.split import problems
 from driftlab.corpus.summary import Summary, summarise
 from driftlab.errors import DriftlabWarning, InputError
 from driftlab.files import replacing
@@ -99,6 +98,22 @@ class Corpus(Sequence[Trace]):
         first = problems(self, share, seed)
         return self.filter(lambda trace: trace.group in first), self.filter(lambda trace: trace.group not in first)
 
+    def signal_specs(self) -> dict[str, SignalSpec]:
+        """Return what the traces declare of their signals; a goal only where all of them have the same.
+
+        Examples
+        --------
+        >>> specs = [{"passed": SignalSpec("higher", goal)} for goal in (3, 4)]
+        >>> Corpus([Trace(id=str(n), steps=[], signal_specs=s) for n, s in enumerate(specs)]).signal_specs()
+        {'passed': SignalSpec(direction='higher', goal=None)}
+        """
+        found: dict[str, SignalSpec] = {}
+        for trace in self:
+            for name, spec in trace.signal_specs.items():
+                same = found.setdefault(name, spec).goal == spec.goal
+                found[name] = spec if same else SignalSpec(spec.direction)
+        return found
+
     def summary(self) -> Summary:
         """Count what the corpus holds."""
         return summarise(self)
@@ -121,25 +136,6 @@ class Corpus(Sequence[Trace]):
 def _hub() -> Any:
     # Loaded on use: the hub's importer builds on the corpus.
     return importlib.import_module("driftlab.importers.hub")
-
-
-def problems(traces: Iterable[TraceInfo], share: float, seed: int) -> set[tuple[str, str]]:
-    """Draw about `share` of the problems of each task.
-
-    Raises
-    ------
-    InputError
-        When `share` is not between 0 and 1.
-    """
-    if not 0 < share < 1:
-        raise InputError(f"share must be between 0 and 1, got {share!r}")
-    random = np.random.default_rng(seed)
-    groups = sorted({trace.group for trace in traces})
-    first: set[tuple[str, str]] = set()
-    for task in sorted({task for task, _ in groups}):
-        own = [group for group in groups if group[0] == task]
-        first.update(own[place] for place in random.permutation(len(own))[: round(share * len(own))])
-    return first
 
 
 def read(

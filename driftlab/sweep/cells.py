@@ -117,10 +117,11 @@ def _ranked(task: str, evaluation: Evaluation, detector: Detector, scores: Float
 
 def _absent(evaluation: Evaluation, detector: Detector) -> str:
     """Say that a metric has no opinion on any step of the task; empty when it has."""
-    traces = len(evaluation.measurements.infos)
-    if not isinstance(detector, Plateau) or not traces or evaluation.measurements.missing(detector.metric) < traces:
+    measured = evaluation.measurements
+    steps, traces = int(measured.offsets[-1]), len(measured.infos)
+    if not isinstance(detector, Plateau) or not steps or measured.missing(detector.metric) < traces:
         return ""
-    return f"absent: {detector.metric!r} has no value in this task"
+    return "absent from this task"
 
 
 def _hidden(task: str, evaluation: Evaluation, detector: Detector, why: str) -> Cell:
