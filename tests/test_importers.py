@@ -452,5 +452,5 @@ def test_an_application_log_is_no_run(tmp_path: Path) -> None:
 def test_a_foreign_parquet_file_says_how_to_read_it(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas", reason="pandas is in the extra study")
     pandas.DataFrame({"messages": ["x"]}).to_parquet(tmp_path / "rows.parquet")
-    with pytest.raises(InputError, match=r"driftlab\.hub\.from_datasets"):
+    with pytest.raises(InputError, match=r"driftlab\.importers\.hub\.from_datasets"):
         load(tmp_path / "rows.parquet")

@@ -50,10 +50,10 @@ def test_a_tie_at_the_threshold_alarms():
     assert (made.thresholds.tolist(), made.false_stop.tolist()) == ([0.25, 0.5], [2, 1])
 
 
-def test_the_limit_is_the_smallest_threshold_that_keeps_it():
+def test_of_equals_within_the_limit_the_highest_threshold_is_taken():
     truth, scores, offsets = truth_of([("good", None, [score]) for score in (0.25, 0.5, 0.75, 1.0)])
     made = curve(scores, offsets, truth)
-    assert [made.at_limit(limit) for limit in (1.0, 0.75, 0.5, 0.25, 0.2)] == [0.25, 0.5, 0.75, 1.0, float("inf")]
+    assert [made.at_limit(limit) for limit in (1.0, 0.25, 0.2)] == [1.0, 1.0, float("inf")]
 
 
 def test_without_good_traces_there_is_no_limit_to_keep():
@@ -65,3 +65,10 @@ def test_all_scores_equal_to_zero_give_no_threshold():
     truth, scores, offsets = truth_of([("good", None, [0.0, 0.0]), ("stalled", (0, 2), [0.0, 0.0])])
     made = curve(scores, offsets, truth)
     assert (len(made.thresholds), made.n_good, made.n_stalled) == (0, 1, 1)
+
+
+def test_the_limit_is_kept_by_the_threshold_that_saves_most_not_by_the_smallest():
+    # At 0.25 the stalled run alarms before its onset: within the limit, and worth nothing.
+    truth, scores, offsets = truth_of([("stalled", (2,), [0.25, 0.25, 0.5, 0.75]), ("good", None, [0.1, 0.1])])
+    made = curve(scores, offsets, truth)
+    assert made.at_limit(0.0) == 0.5

@@ -17,7 +17,7 @@ from driftlab.corpus.split import problems
 from driftlab.corpus.summary import Summary, summarise
 from driftlab.errors import DriftlabWarning, InputError
 from driftlab.files import replacing
-from driftlab.trace import Direction, SignalSpec, Trace, TraceInfo, decode, encode
+from driftlab.trace import Direction, SignalSpec, Trace, decode, encode
 
 OnError = Literal["raise", "skip"]
 SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")

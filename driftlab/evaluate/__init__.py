@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from driftlab.detectors import Accumulator, Detector, Plateau, Run, score
+from driftlab.errors import InputError
 from driftlab.evaluate.ranked import Ranked, verdict
 from driftlab.evaluate.ranking import Ranking
 from driftlab.evaluate.units import KEEP_GOOD, equal_age, horizon, landmark, matched, whole_trace
@@ -138,7 +139,14 @@ class Evaluation:
         return ""
 
     def rank(self, scores: Floats, ranking: Ranking | None = None) -> Ranked:
-        """Rank one score, by default over stalls at equal age."""
+        """Rank one score, by default over stalls at equal age.
+
+        Raises
+        ------
+        InputError
+            When there is no trace, not one score a step, or a score that is no number.
+        """
+        _check(scores, self.measurements)
         ranking = self.ranking if ranking is None else ranking
         offsets = self.measurements.offsets
         if not ranking.strata:
@@ -236,3 +244,16 @@ def _share(stalled: NDArray[np.bool_], good: NDArray[np.bool_]) -> float:
 
 
 __all__ = ["PLACEBO_DRAWS", "Evaluation", "Ranked", "verdict"]
+
+
+def _check(scores: Floats, measurements: Measurements) -> None:
+    total = int(measurements.offsets[-1])
+    if not measurements.infos:
+        raise InputError("there is no trace to rank; give labelled runs")
+    if len(scores) != total:
+        raise InputError(f"got {len(scores)} scores for {total} steps; a score has one number a step")
+    bad = np.flatnonzero(~np.isfinite(scores))
+    if len(bad):
+        place = int(np.searchsorted(measurements.offsets, bad[0], side="right")) - 1
+        where = f"trace {measurements.infos[place].id!r}, step {bad[0] - measurements.offsets[place]}"
+        raise InputError(f"{where}: the score is {scores[bad[0]]}, not a finite number")
