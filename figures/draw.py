@@ -22,8 +22,10 @@ from matplotlib.figure import Figure
 
 import driftlab as dl
 from driftlab.demo import LIGHT, LIMIT, STUDIED, study
+from driftlab.evaluate.agreement import Agreement, agreement
 from driftlab.lab.lessons import incident
 from driftlab.shipped import data_folder
+from driftlab.trace import TraceInfo
 
 HERE = Path(__file__).resolve().parent
 DIGITS, CLOSE, MOST = 4, 2e-3, 120  # digits kept; how far a number may be off; points kept of a line
@@ -51,6 +53,20 @@ def figures() -> Iterator[tuple[str, Figure]]:
     yield "waste", of(dl.plot.waste(result.rule, measured))
     yield "strip", of(dl.plot.strip(incident(), RULE))
     yield "similarity", of(dl.plot.similarity(incident()))
+    yield "agreement", of(dl.plot.agreement(recorder_and_policy(corpus), names=("recorder", "default policy")))
+
+
+def recorder_and_policy(corpus: dl.Corpus) -> Agreement:
+    """Compare the labels that ship with what the untuned default policy says of the same runs."""
+    labelled = corpus.filter(lambda trace: trace.label in ("good", "stalled"))
+    alarms, _ = dl.default_policy().alarms(dl.measure(labelled, dl.default_policy().needs))
+    said = [
+        TraceInfo(id=trace.id, label="stalled", stalls=(dl.Span(int(alarm)),))
+        if alarm >= 0
+        else TraceInfo(id=trace.id, label="good")
+        for trace, alarm in zip(labelled, alarms, strict=True)
+    ]
+    return agreement([trace.info for trace in labelled], said)
 
 
 def of(axes: Any) -> Figure:

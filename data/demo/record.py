@@ -17,6 +17,7 @@ from recorder.session import record
 HERE = Path(__file__).resolve().parent
 LOOPS = HERE / "loops.jsonl"
 INCIDENT = "incident.jsonl"
+STEPS = "incident_steps.jsonl"
 
 
 def line(trace: dict[str, Any]) -> bytes:
@@ -61,7 +62,8 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     """Record, then write the files or compare with them."""
     options = arguments()
-    files = {options.output: loops(options.problems), options.output.parent / INCIDENT: [line(incident(SEED))]}
+    run = incident(SEED)
+    files = {options.output: loops(options.problems), options.output.parent / INCIDENT: [line(run)]}
     for path, lines in files.items():
         if not options.check:
             path.write_bytes(b"".join(lines))
@@ -70,6 +72,16 @@ def main() -> int:
         if name:
             print(f"{path}: {name} differs from what was recorded now; run python data/demo/record.py", file=sys.stderr)
             return 1
+    return shipped_steps(b"".join(line(step) for step in run["steps"]), options.output.parent / STEPS, options.check)
+
+
+def shipped_steps(lines: bytes, path: Path, only_check: bool) -> int:
+    """Write the incident's steps as a live loop would send them, one a line, or compare with what is there."""
+    if not only_check:
+        path.write_bytes(lines)
+    elif path.read_bytes() != lines:
+        print(f"{path}: differs from what was recorded now; run python data/demo/record.py", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -49,7 +49,7 @@ def watch(
 
     A line that is no step is answered with an error line; the watch goes on and exits with 2 at the end.
 
-    Example: driftlab watch data/rules/demo.toml --task code < steps.jsonl
+    Example: driftlab watch data/rules/demo.toml --task code < data/demo/incident_steps.jsonl
     """
     monitor, broken = Monitor.load(rule, task=task), False
     for number, line in enumerate(sys.stdin, 1):

@@ -130,7 +130,7 @@ def gate(
 ) -> None:
     """Judge a rule on held-out traces by confidence bounds; exit with 1 and the reason when it fails.
 
-    Example: driftlab gate data/rules/demo.toml data/demo/loops.jsonl --max-false-stop 0.1
+    Example: driftlab gate --max-false-stop 0.1 data/rules/demo.toml data/demo/loops.jsonl
     """
     corpus = read_traces(traces, [], skip_broken)
     found = judge(Policy.load(rule), corpus, min_recall=min_recall, max_false_stop=max_false_stop, min_saved=min_saved)

@@ -44,7 +44,7 @@ def import_(
 
     Exits with 1 when something was lost on the way: the report says what.
 
-    Example: driftlab import runs/ -o traces.jsonl
+    Example: driftlab import tests/fixtures/openai_messages.jsonl -o traces.jsonl
     """
     report = HealthReport()
     columns = dict(_column(text) for text in column) or None
