@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+OPTIONS = {"importers": ["--check"]}  # without it that one only prints
+
 
 def main() -> int:
     """Run each script of this folder in a process of its own."""
@@ -12,7 +14,8 @@ def main() -> int:
     for script in scripts:
         print(f"\n== {script.stem}", flush=True)
         module = f"benchmarks.{script.stem}"
-        failed += [script.stem] if subprocess.run([sys.executable, "-m", module], check=False).returncode else []
+        command = [sys.executable, "-m", module, *OPTIONS.get(script.stem, [])]
+        failed += [script.stem] if subprocess.run(command, check=False).returncode else []
     print(f"\n{len(scripts) - len(failed)} of {len(scripts)} benchmarks reach their goals; short: {failed or 'none'}")
     return 1 if failed else 0
 

@@ -61,14 +61,15 @@ def overview(sweep: Sweep, *, ax: Axes | None = None) -> Axes:
     ax = single(ax, width=max(5.0, min(9.0, 2.6 + 1.3 * len(sweep.tasks))), height=1.3 + 0.3 * len(rows))
     _numbers(ax, values, bold, [task_name(task) for task in sweep.tasks], rows)
     ax.axhline(len(rows) - 3.5, color=INK, linewidth=1.2)
-    title(ax, _counts(sweep, bold, len(named)), beside=0.4 + 0.075 * max(map(len, rows)))
+    title(ax, _counts(sweep, bold, ~np.isnan(values[:-3])), beside=0.4 + 0.075 * max(map(len, rows)))
     return ax
 
 
-def _counts(sweep: Sweep, bold: set[tuple[int, int]], metrics: int) -> str:
+def _counts(sweep: Sweep, bold: set[tuple[int, int]], there: NDArray[np.bool_]) -> str:
     """How many metrics beat the controls, a task at a time; which tasks could not be ranked."""
     ranked = [place for place, task in enumerate(sweep.tasks) if not why_not(sweep, task)]
-    counts = [f"{sum(c == place for _, c in bold)} of {metrics} on {task_name(sweep.tasks[place])}" for place in ranked]
+    metrics = there.sum(axis=0)
+    counts = [f"{sum(c == n for _, c in bold)} of {metrics[n]} on {task_name(sweep.tasks[n])}" for n in ranked]
     absent = [task_name(task) for task in sweep.tasks if why_not(sweep, task)]
     parts = [f"Better than steps and placebo (bold): {', '.join(counts)}"] if counts else []
     parts += [f"{', '.join(absent)} cannot be ranked"] if absent else []

@@ -217,8 +217,8 @@ class _Study:
 _NAMES = {"false stop": "False stop", "miss": "Missed stall", "premature": "Premature alarm", "late": "Late alarm"}
 _TABLE = (
     "One row a metric, its best accumulator, then the controls of the task. Bold rows beat counting steps and noise. "
-    f"Rates are quoted at the smallest threshold within {share_text(LIMIT)} false stops on these traces. A dash is "
-    "undefined; the verdict says why."
+    f"Rates are quoted at the threshold that saves most within {share_text(LIMIT)} false stops on these traces. A dash "
+    "is undefined; the verdict says why."
 )
 _ROC = (
     "Every stalled trace against the good traces that run as long, over the same steps. The grey area is what noise "
