@@ -15,7 +15,7 @@ from driftlab.trace import Span, Step, Trace
 ROOT = Path(__file__).resolve().parent.parent
 COMMANDS = (
     *("demo", "lab", "notebook", "inspect", "import", "redact", "masks"),
-    *("sweep", "report", "calibrate", "gate", "replay", "watch"),
+    *("sweep", "report", "calibrate", "gate", "transfer", "agree", "replay", "watch"),
 )
 SLOW = {
     "demo": "run by test_readme.py",

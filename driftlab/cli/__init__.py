@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from driftlab.cli import live, story, study, traces
+from driftlab.cli import judge, live, story, study, traces
 from driftlab.errors import DriftlabWarning, InputError, MissingExtra
 
 app = typer.Typer(
@@ -18,7 +18,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for part in (story, traces, study, live):
+for part in (story, traces, study, judge, live):
     app.add_typer(part.app)
 
 

@@ -1,6 +1,5 @@
-"""Commands that study traces: sweep, report, calibrate, gate."""
+"""Commands that study traces: sweep, report, calibrate."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
@@ -8,15 +7,12 @@ from typing import Annotated, Any, Literal, cast
 import typer
 
 from driftlab.calibrate import calibrate as find_rule
-from driftlab.calibrate.gate import gate as judge
 from driftlab.cli.options import (
-    AsJson,
     CacheFolder,
     Folder,
     Jobs,
     Limit,
     MetricSpec,
-    Rule,
     Signal,
     Skip,
     Traces,
@@ -116,23 +112,3 @@ def calibrate(
     rules = tuple(each.rule for each in found)
     Policy(rules, signals=corpus.signal_specs(), provenance=found[0].provenance).save(output)
     typer.echo(f"written: {output}")
-
-
-@app.command()
-def gate(
-    rule: Rule,
-    traces: Traces,
-    min_recall: Annotated[float | None, typer.Option(help="What the lower bound of recall must reach.")] = None,
-    max_false_stop: Annotated[float | None, typer.Option(help="What the upper bound of false stops may reach.")] = None,
-    min_saved: Annotated[float | None, typer.Option(help="Share of stalled steps that must be saved.")] = None,
-    as_json: AsJson = False,
-    skip_broken: Skip = False,
-) -> None:
-    """Judge a rule on held-out traces by confidence bounds; exit with 1 and the reason when it fails.
-
-    Example: driftlab gate --max-false-stop 0.1 data/rules/demo.toml data/demo/loops.jsonl
-    """
-    corpus = read_traces(traces, [], skip_broken)
-    found = judge(Policy.load(rule), corpus, min_recall=min_recall, max_false_stop=max_false_stop, min_saved=min_saved)
-    typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
-    raise typer.Exit(found.exit_code)
