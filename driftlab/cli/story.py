@@ -1,11 +1,13 @@
 """Commands for newcomers: the demo, the notebooks."""
 
+import ast
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from driftlab.cli.options import Folder
+from driftlab.errors import InputError
 
 app = typer.Typer()
 
@@ -40,6 +42,7 @@ def notebook(
     name: Annotated[str, typer.Argument(help="Number or beginning of the name, for example 04.")],
     corpus: Annotated[Path | None, typer.Option(help="Your traces. Default: the demo's.")] = None,
     output: Folder = Path("study"),
+    change: Annotated[list[str], typer.Option("--set", help="NAME=VALUE for a name in the first cell.")] = [],  # noqa: B006
 ) -> None:
     """Run one notebook on your traces and write it as one HTML file.
 
@@ -47,4 +50,15 @@ def notebook(
     """
     from driftlab.lab.notebook import run_notebook  # noqa: PLC0415
 
-    typer.echo(f"written: {run_notebook(name, corpus=corpus, output=output)}")
+    parameters = dict(_parameter(text) for text in change)
+    typer.echo(f"written: {run_notebook(name, corpus=corpus, output=output, **parameters)}")
+
+
+def _parameter(text: str) -> tuple[str, Any]:
+    name, _, value = text.partition("=")
+    try:
+        return name.strip(), ast.literal_eval(value.strip())
+    except (ValueError, SyntaxError) as error:
+        raise InputError(
+            f"--set {text!r} is not NAME=VALUE with a plain value, for example PATIENCE=[1,2,3]"
+        ) from error
