@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from driftlab.errors import InputError
+
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
@@ -13,6 +15,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     The parent folder is made when it is missing. After an error the temporary file is removed
     and what was at `path` before is untouched.
+
+    Raises
+    ------
+    InputError
+        When nothing can be written there.
 
     Examples
     --------
@@ -24,10 +31,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     'whole'
     """
     target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-    os.close(handle)
-    temporary = Path(name)
+    temporary = _beside(target)
     try:
         yield temporary
         # mkstemp makes files for the owner alone; a result should be as readable as any other file.
@@ -35,6 +39,19 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _beside(target: Path) -> Path:
+    if target.is_dir():
+        raise InputError(f"{target}: cannot be written: is a folder; name a file")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    except OSError as error:
+        reason = f"its folder {str(target.parent)!r} cannot be used: {error.strerror}"
+        raise InputError(f"{target}: cannot be written: {reason}") from error
+    os.close(handle)
+    return Path(name)
 
 
 def _umask() -> int:

@@ -136,6 +136,8 @@ def measure(
     >>> measure([trace], ["levenshtein"]).deltas("levenshtein").round(3).tolist()
     [1.0, 0.429, nan]
     """
+    if n_jobs == 0:
+        raise InputError("n_jobs must be a number of processes, or -1 for all cores, got 0")
     wanted = tuple(dict.fromkeys(metric(i) if isinstance(i, str) else i for i in inputs))
     job = _Job(wanted, Cache(cache) if cache is not None else None, n_jobs)
     signals = SignalNames(wanted)

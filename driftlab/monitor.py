@@ -11,6 +11,7 @@ import numpy as np
 from driftlab.detectors import Detector, Evidence
 from driftlab.errors import InputError
 from driftlab.reading import Input, Reader
+from driftlab.roles import check_specs
 from driftlab.rule import Policy, StopRule
 from driftlab.trace import SignalSpec, Step, TraceInfo
 from driftlab.trend import Course, Trend
@@ -107,10 +108,13 @@ class Monitor:
         signals: Mapping[str, SignalSpec] | None = None,
     ) -> None:
         policy = Policy((policy,)) if isinstance(policy, StopRule) else policy
+        if not isinstance(policy, Policy):
+            raise InputError(f"a monitor needs a Policy or a StopRule, got {policy!r}; a file: Monitor.load(path)")
         self.rules = policy.rules_for(task) if task is not None else policy.rules
         if not self.rules:
             tasks = ", ".join(sorted({rule.task for rule in policy.rules if rule.task is not None}))
             raise InputError(f"the policy has no rule for task {task!r}; it has rules for: {tasks or 'nothing'}")
+        check_specs(signals or {})
         self.policy = policy
         self._info = TraceInfo(id=trace_id, task=task, signal_specs={**policy.signals, **(signals or {})})
         self._detectors = [policy.running(rule) for rule in self.rules]

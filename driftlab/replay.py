@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from driftlab.calibrate.transfer import strangers
@@ -120,7 +120,9 @@ def _replayed(policy: Policy, trace: Trace, alarm: int, outcome: str) -> Replaye
     if alarm < 0:
         return Replayed(**known, alarm=None, action="", outcome=outcome, after=0, why="")
     # The monitor explains its alarm; law 12 says that it raises the same one.
-    monitor = Monitor(policy, task=trace.task, trace_id=trace.id, signals=trace.signal_specs)
+    # A trace without a task meets only the rules for any; a monitor without one would run them all.
+    own = replace(policy, rules=policy.rules_for(trace.task))
+    monitor = Monitor(own, task=trace.task, trace_id=trace.id, signals=trace.signal_specs)
     verdict = [monitor.update(step) for step in trace.steps[: alarm + 1]][-1]
     after = len(trace.steps) - 1 - alarm
     return Replayed(**known, alarm=alarm, action=verdict.action, outcome=outcome, after=after, why=verdict.evidence)
@@ -134,6 +136,7 @@ def _notes(policy: Policy, traces: Sequence[Trace]) -> Iterator[str]:
 
 
 def _line(task: str, found: Tally) -> str:
-    hits = f"{found.hit} of {found.n_stalled} stalls hit, {found.saved:.0%} of stalled steps saved"
+    saved = f"{found.saved:.0%} of stalled steps saved" if found.n_stalled else "nothing to save"
+    hits = f"{found.hit} of {found.n_stalled} stalls hit, {saved}"
     stops = f"{found.false_stop} of {found.n_good} good runs stopped"
     return f"{task or '(no task)'}: {hits}, {found.premature} premature; {stops}"

@@ -4,9 +4,11 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from driftlab.detectors import Context
 from driftlab.errors import InputError
+from driftlab.trace import SignalSpec
 
 Work = Literal["reader", "writer", "poller", "constant", "exempt"]
 
@@ -34,6 +36,26 @@ class Role(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     role: Work | None = None
     patience: int = 1
     ignore: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.ignore, str):
+            raise InputError(f"ignore must be several names of arguments, for example ({self.ignore!r},)")
+        force_setattr(self, "ignore", tuple(self.ignore))
+
+
+def check_specs(signals: Mapping[str, SignalSpec]) -> None:
+    """Raise an `InputError` unless every signal is declared by a SignalSpec.
+
+    Examples
+    --------
+    >>> check_specs({"left": "lower"})
+    Traceback (most recent call last):
+        ...
+    driftlab.errors.InputError: signal 'left' must be declared as SignalSpec('higher' or 'lower'), got 'lower'
+    """
+    for name, spec in signals.items():
+        if not isinstance(spec, SignalSpec):
+            raise InputError(f"signal {name!r} must be declared as SignalSpec('higher' or 'lower'), got {spec!r}")
 
 
 def context_of(

@@ -20,7 +20,7 @@ from driftlab.errors import InputError
 from driftlab.files import replacing
 from driftlab.measure import Measurements
 from driftlab.reading import Input
-from driftlab.roles import Role, context_of
+from driftlab.roles import Role, check_specs, context_of
 from driftlab.trace import SignalSpec, Trace
 
 FORMAT = "driftlab-policy/1"
@@ -65,7 +65,7 @@ class StopRule:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "detector", detector(self.detector))
-        object.__setattr__(self, "threshold", float(self.threshold))
+        object.__setattr__(self, "threshold", _number(self.threshold))
         object.__setattr__(self, "evidence", {key: plain(value) for key, value in self.evidence.items()})
         if not (0 < self.threshold <= 1 or self.threshold == math.inf):
             raise InputError(f"threshold must be in (0, 1], or inf to watch only, got {self.threshold!r}")
@@ -137,7 +137,11 @@ class Policy:
     outages: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rules", tuple(self.rules))
+        rules = tuple(self.rules) if isinstance(self.rules, Iterable) else (self.rules, None)
+        if not all(isinstance(rule, StopRule) for rule in rules):
+            raise InputError(f"rules must be a tuple of StopRule, got {self.rules!r}")
+        object.__setattr__(self, "rules", rules)
+        check_specs(self.signals)
         object.__setattr__(self, "resets", tuple(self.resets))
         _ = self._context  # raises on what it does not allow
         object.__setattr__(self, "provenance", {key: plain(value) for key, value in self.provenance.items()})
@@ -207,7 +211,7 @@ class Policy:
             "roles": msgspec.to_builtins(dict(self.roles)),
             "rules": rules,
         }
-        return tomli_w.dumps({key: value for key, value in table.items() if value})
+        return tomli_w.dumps({key: value for key, value in table.items() if value or key == "rules"})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Policy":
@@ -263,6 +267,13 @@ class _File(Struct, forbid_unknown_fields=True):
     roles: dict[str, Role] = {}
     resets: tuple[str, ...] = ()
     outages: int = 1
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"threshold must be in (0, 1], or inf to watch only, got {value!r}") from error
 
 
 def plain(value: Any) -> Plain:

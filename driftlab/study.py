@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from driftlab.detectors import Detector
+from driftlab.errors import InputError
+from driftlab.explain import short
 from driftlab.measure import Measurements
 from driftlab.metrics import Metric, metric
 from driftlab.metrics.signal import Signal
@@ -28,6 +30,8 @@ class Plan:
         Metrics and detectors that made a label, by name.
     notes : tuple of str
         In words.
+    carried : frozenset of str
+        Hidden signals that a step may carry: what reads a signal without naming it reads them too.
     """
 
     traces: Sequence[Trace]
@@ -35,6 +39,7 @@ class Plan:
     hidden: frozenset[str]
     rules: frozenset[str]
     notes: tuple[str, ...]
+    carried: frozenset[str] = frozenset()
 
     def circular(self, detector: Detector) -> str:
         """Say why a detector must not be judged by these labels; empty when it may.
@@ -42,9 +47,9 @@ class Plan:
         A label source of ``signal:NAME`` hides that signal; one of ``rule:SPEC`` marks the metrics and
         detectors the spec names.
         """
-        for name in (getattr(each, "signal", None) for each in detector.needs):
-            if name in self.hidden:
-                return f"circular: signal {name!r} made the label"
+        read = {getattr(each, "signal", None) for each in detector.needs}
+        for name in sorted(self.hidden & read or (self.carried if "" in read else frozenset())):
+            return f"circular: signal {name!r} made the label"
         for name in (detector.name, *(each.name for each in detector.needs)):
             if name in self.rules:
                 return f"circular: {name} made the label"
@@ -62,6 +67,7 @@ def plan(traces: Iterable[Trace] | Measurements, metrics: Iterable[str | Metric]
     >>> sorted(found.hidden), [m for m in found.metrics if m.name == "signal"]
     (['reward'], [signal('reward'), signal('tests')])
     """
+    metrics = [metrics] if isinstance(metrics, str | Metric) else metrics
     if isinstance(traces, Measurements):
         infos: Sequence[TraceInfo] = traces.infos
         walked: Sequence[Trace] = ()
@@ -70,6 +76,9 @@ def plan(traces: Iterable[Trace] | Measurements, metrics: Iterable[str | Metric]
         chosen = [m for m in chosen if metrics is not None or m in traces.columns]
     else:
         walked = traces if isinstance(traces, Sequence) else list(traces)
+        strange = next((each for each in walked if not isinstance(each, Trace)), None)
+        if strange is not None:
+            raise InputError(f"expected traces, got {short(strange)}; read a file with dl.read(path)")
         infos, signals = walked, _signals(walked)
         view = "state" if any(step.state is not None for trace in walked for step in trace.steps) else "call"
         chosen = _default(signals, view) if metrics is None else [metric(m) for m in metrics]
@@ -78,7 +87,8 @@ def plan(traces: Iterable[Trace] | Measurements, metrics: Iterable[str | Metric]
     notes = [f"signal {name!r} made the labels: hidden from every detector" for name in sorted(hidden)]
     notes += _assumed(infos, [m.signal for m in expanded if isinstance(m, Signal) and m.signal not in hidden])
     notes += _left_out(metrics, expanded)
-    return Plan(walked, tuple(dict.fromkeys(expanded)), hidden, rules, tuple(notes))
+    carried = hidden if isinstance(traces, Measurements) else hidden & signals
+    return Plan(walked, tuple(dict.fromkeys(expanded)), hidden, rules, tuple(notes), carried)
 
 
 def _default(signals: Iterable[str], view: str) -> list[Metric]:
@@ -117,8 +127,20 @@ def _sources(infos: Iterable[TraceInfo]) -> tuple[frozenset[str], frozenset[str]
         kind, _, name = source.partition(":")
         if kind in made and name:
             made[kind].add(name.strip())
-    rules = {word for name in made["rule"] for word in re.findall(r"[a-z_]\w*(?=\()|^[a-z_]\w*$", name)}
-    return frozenset(made["signal"]), frozenset(rules)
+    return frozenset(made["signal"]), frozenset(word for name in made["rule"] for word in _words(name))
+
+
+def _words(rule: str) -> list[str]:
+    """Return the detectors, metrics and accumulators that a spec names; nothing where it is a sentence.
+
+    Examples
+    --------
+    >>> _words("plateau(exact, run(patience=3))"), _words("plateau(jaccard(view='output'))"), _words("by hand")
+    (['plateau', 'exact', 'run'], ['plateau', 'jaccard'], [])
+    """
+    if not re.fullmatch(r"[a-z_]\w*(\(.*\).*)?", rule, re.DOTALL):
+        return []
+    return re.findall(r"\b[a-z_]\w*\b(?!\s*=[^=])", re.sub(r"'[^']*'|\"[^\"]*\"", "", rule))
 
 
 def _assumed(infos: Iterable[TraceInfo], signals: Iterable[str]) -> list[str]:

@@ -1,6 +1,8 @@
 """Steps, spans, traces: the only schema driftlab reads."""
 
+from codecs import BOM_UTF8
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any, Literal, Self, TypeVar
 
 import msgspec
@@ -45,6 +47,10 @@ class SignalSpec(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
 
     direction: Direction = "higher"
     goal: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.direction not in ("higher", "lower"):
+            raise InputError(f"the direction of a signal must be 'higher' or 'lower', got {self.direction!r}")
 
 
 class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -99,6 +105,8 @@ class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
             if keys:
                 raise InputError(f"give a Step or keywords, not both (got {', '.join(sorted(keys))} beside a Step)")
             return step
+        if step is not None and not isinstance(step, Mapping):
+            raise InputError(f"step: expected a Step, an object or keywords, got {short(step)}")
         return convert(_with_signals({**(step or {}), **keys}), cls, "step")
 
 
@@ -189,6 +197,8 @@ def decode(line: bytes | str) -> Trace:
     >>> decode('{"id": "a", "steps": [{"state": "x", "mood": "fine"}]}').steps[0].extra
     {'mood': 'fine'}
     """
+    if isinstance(line, bytes):
+        line = line.removeprefix(BOM_UTF8)  # some editors put it before the first line
     try:
         return _DECODER.decode(line)
     except msgspec.ValidationError:
@@ -211,12 +221,20 @@ def _unreadable(error: Exception) -> InputError:
 def encode(trace: Trace) -> bytes:
     """Return the trace as one line of JSON without the line end.
 
+    Raises
+    ------
+    InputError
+        When the trace holds what JSON cannot.
+
     Examples
     --------
     >>> encode(Trace(id="a", steps=[]))
     b'{"id":"a","steps":[]}'
     """
-    return msgspec.json.encode(trace)
+    try:
+        return msgspec.json.encode(trace)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"trace {trace.id!r} cannot be written as JSON: {error}; turn it into text first") from error
 
 
 def convert(raw: Any, kind: type[T], what: str) -> T:
@@ -243,8 +261,9 @@ def _tidy(raw: Mapping[str, Any], kind: type[Struct]) -> dict[str, Any]:
     """Move unknown keys into `extra` and drop nulls, whose meaning is 'absent'."""
     known = {key: value for key, value in raw.items() if key in kind.__struct_fields__ and value is not None}
     strange = {key: value for key, value in raw.items() if key not in kind.__struct_fields__}
-    if strange:
-        known["extra"] = {**(known.get("extra") or {}), **strange}
+    extra = known.get("extra", {})
+    if strange and isinstance(extra, Mapping):  # what is no object is explained where it is converted
+        known["extra"] = {**extra, **strange}
     for key, part in (("steps", Step), ("stalls", Span)):
         if kind is Trace and isinstance(known.get(key), list | tuple):
             known[key] = [_tidy(item, part) if isinstance(item, Mapping) else item for item in known[key]]
@@ -253,8 +272,16 @@ def _tidy(raw: Mapping[str, Any], kind: type[Struct]) -> dict[str, Any]:
 
 def _with_signals(keys: dict[str, Any]) -> dict[str, Any]:
     strange = {key: value for key, value in keys.items() if key not in Step.__struct_fields__}
-    numbers = {k: float(v) for k, v in strange.items() if isinstance(v, int | float) and not isinstance(v, bool)}
-    if not numbers:
+    numbers = {k: _float(k, v) for k, v in strange.items() if isinstance(v, Real) and not isinstance(v, bool)}
+    given = keys.get("signals")
+    if not numbers or not isinstance(given, Mapping | None):
         return keys
     rest = {key: value for key, value in keys.items() if key not in numbers}
-    return {**rest, "signals": {**(keys.get("signals") or {}), **numbers}}
+    return {**rest, "signals": {**(given or {}), **numbers}}
+
+
+def _float(name: str, value: Real) -> float:
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise InputError(f"step: signal {name!r} is too large to be kept as a number; scale it down") from error

@@ -88,6 +88,26 @@ def test_choosing_and_certifying_on_the_same_problems_pays_for_every_detector(ma
     assert f"paid for by risk / {len(found.candidates)}" in str(found)
 
 
+def test_choosing_and_certifying_on_the_same_problems_keeps_the_worth_that_was_asked_for(many):
+    def few_delays(curve):
+        return -np.nan_to_num(curve.mean_delay, nan=99.0)
+
+    options = {"metrics": METRIC, "max_false_stop": 0.1, "promise": "confident", "share": 1.0}
+    by_delay, by_recall = (calibrate(many, worth=worth, **options) for worth in (few_delays, "recall"))
+    assert by_recall.candidates["recall"].iloc[0] == by_recall.candidates["recall"].max() == by_recall.tally.recall
+    assert by_delay.candidates["worth"].iloc[0] == pytest.approx(-by_delay.tally.mean_delay)
+    assert by_delay.rule.detector != by_recall.rule.detector
+    assert by_delay.candidates["false_stop_rate"].iloc[0] == by_delay.tally.false_stop_rate
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_nudge_never_comes_after_the_stop(seed):
+    measured = study([[0.9] * 5] * 20 + [[0.7] * 5] + [[0.95] * 5] * 20, [[0.5] * 5] * 60)
+    options = {"metrics": METRIC, "patience": [1], "decay": [], "repeats": 0, "seed": seed}
+    found = calibrate(measured, max_false_stop=0.1, nudge=0.2, **options)
+    assert found.nudge.threshold <= found.rule.threshold < math.inf
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -183,3 +203,26 @@ def test_what_a_fold_leaves_must_still_certify():
     many_folds = calibrate(drawn(0, 30, 44, shift=2.0), metrics=METRIC, max_false_stop=0.05, repeats=1)
     assert many_folds.n_good == 24  # of 5 folds each would leave 19.2
     assert many_folds.nested.table["fold"].max() > 4
+
+
+def test_without_traces_there_is_nothing_to_calibrate():
+    with pytest.raises(InputError, match="there are no traces"):
+        calibrate([])
+
+
+def test_a_risk_is_a_share():
+    work = [Trace(id=str(n), label="good", steps=[Step(state=s) for s in "abc"]) for n in range(8)]
+    with pytest.raises(InputError, match="risk must be between 0 and 1, got 0"):
+        calibrate(work, metrics=["exact"], promise="confident", risk=0)
+
+
+def test_without_a_stalled_run_no_share_is_made_up():
+    work = [Trace(id=str(n), label="good", steps=[Step(state=s) for s in "abc"]) for n in range(8)]
+    words = str(calibrate(work, metrics=["exact"]))
+    assert "0 of 0 stalls hit, nothing to save, 0 premature\n" in words
+    assert "nan" not in words
+
+
+def test_a_path_is_no_corpus():
+    with pytest.raises(InputError, match=r"read a file with dl\.read\(path\)"):
+        calibrate("runs.jsonl")

@@ -121,3 +121,10 @@ def test_impossible_prices_are_refused(prices):
 def test_nothing_to_choose_from_says_what_to_do():
     with pytest.raises(InputError, match="name at least one metric"):
         ordered([])
+
+
+def test_where_nothing_is_allowed_a_class_that_is_absent_has_no_rate():
+    truth, scores, offsets = truth_of([("good", None, [0.5])])
+    found = choices({StepCount(): scores}, offsets, truth, np.ones((1, 1), dtype=bool))[0].rates()
+    assert found["false_stop_rate"] == 0
+    assert np.isnan([found["recall"], found["saved"]]).all()

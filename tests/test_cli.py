@@ -113,6 +113,7 @@ def test_watch_answers_a_broken_line_and_goes_on(tmp_path):
         (["sweep", "RUNS", "-m", "levenstein"], "did you mean 'levenshtein'"),
         (["calibrate", "RUNS", "--task", "sql"], "no trace has task 'sql'; tasks: code"),
         (["calibrate", "RUNS", "--max-false-stop", "2"], "between 0 and 1"),
+        (["sweep", "RUNS", "-m", "exact", "--max-false-stop", "5"], "between 0 and 1, got 5"),
         (["replay", "RUNS", "RUNS"], "not a driftlab-policy/1 file"),
         (["watch", "missing.toml"], "missing.toml: cannot be read"),
     ],
@@ -129,3 +130,22 @@ def test_debug_shows_where(tmp_path):
     found = run("inspect", "missing.jsonl", "--debug", cwd=tmp_path)
     assert "Traceback" in found.stderr
     assert found.returncode == 2
+
+
+def test_watch_answers_bytes_that_are_no_text_and_goes_on(tmp_path):
+    rule = tmp_path / "rule.toml"
+    StopRule("plateau(exact, run(1))", 1.0).save(rule)
+    command = [sys.executable, "-m", "driftlab.cli", "watch", str(rule)]
+    lines = b'{"state": "a"}\n{"state": "\xff"}\n{"extra": 1, "mood": "x"}\n{"state": "a"}\n'
+    found = subprocess.run(command, capture_output=True, input=lines, check=False)
+    answers = [json.loads(line) for line in found.stdout.splitlines()]
+    assert [answer.get("line") for answer in answers] == [None, 2, 3, None]
+    assert answers[-1]["stop"] is True
+    assert (found.returncode, found.stderr) == (2, b"")
+
+
+def test_calibrate_says_which_runs_tuned_nothing(traces, tmp_path):
+    mixed = tmp_path / "mixed.jsonl"
+    mixed.write_text(traces.read_text() + '{"id": "no task", "steps": [{"state": "x"}]}\n')
+    found = run("calibrate", mixed, "-m", "exact", "-o", tmp_path / "rule.toml")
+    assert "note: 1 traces have no task" in found.stdout

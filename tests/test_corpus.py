@@ -183,3 +183,25 @@ def test_streaming_holds_one_trace_at_a_time(tmp_path, suffix):
     tracemalloc.stop()
     assert count == 1200
     assert peak < 3_000_000  # 12 MB of text in the file
+
+
+@pytest.mark.parametrize("name", ["runs.jsonl", "runs.parquet"])
+def test_what_cannot_be_read_back_is_not_written(name, tmp_path):
+    one = Trace(id="a", steps=[])
+    for wrong, message in (([one, one], "'a' occurs more than once"), ([one, 5], "only a Trace can be written, got 5")):
+        with pytest.raises(InputError, match=message):
+            write(wrong, tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_directions_asked_for_are_checked(tmp_path):
+    write([Trace(id="a", steps=[])], tmp_path / "runs.jsonl")
+    with pytest.raises(InputError, match="must be 'higher' or 'lower', got 'up'"):
+        read(tmp_path / "runs.jsonl", signals={"error": "up"})
+    with pytest.raises(InputError, match="signals must map names"):
+        read(tmp_path / "runs.jsonl", signals="error:lower")
+
+
+def test_a_byte_order_mark_is_no_content(tmp_path):
+    (tmp_path / "runs.jsonl").write_bytes(b'\xef\xbb\xbf{"id": "a", "steps": []}\n')
+    assert read(tmp_path / "runs.jsonl")[0].id == "a"

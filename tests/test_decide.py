@@ -27,6 +27,16 @@ def test_the_cost_curve_earns_what_a_tally_earns_and_ends_with_nothing():
     assert table.iloc[-1].tolist() == [math.inf, 0.0, 0.0, 0.0, 0.0]
 
 
+def test_what_no_trace_tells_earns_nan_and_has_no_rate():
+    nothing = Tally(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NAN)
+    assert math.isnan(earned_by(nothing, Price(4, 1, 0.2)))
+    measured = drawn(0, 0, 5)
+    truth, scores = Truth.of(measured.infos, measured.lengths), Plateau(COLUMN, Run(1)).scores(measured)
+    last = cost_curve(curve(scores, measured.offsets, truth), Price(4, 1, 0.2)).iloc[-1]
+    assert (last.earned, last.false_stop_rate) == (0, 0)
+    assert np.isnan([last.recall, last.saved]).all()
+
+
 @pytest.mark.parametrize(
     ("rescued", "broken", "precision", "expected"),
     [
@@ -71,6 +81,7 @@ def test_more_parts_than_a_whole_are_refused():
         ("", GOOD, {"watch_only": True}, "only watches"),
         ("", Tally(0, 0, 0, 9, 0, 9, 0, 0, 90, 0, 90, NAN), {}, "none of 9 stalls"),
         ("", Tally(0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 90, NAN), {}, "no stalled trace"),
+        ("", Tally(9, 0, 0, 0, 0, 0, 0, 50, 90, 0, 0, 2.0), {}, "no good trace"),
         ("", Tally(9, 0, 0, 1, 0, 9, 0, 4, 100, 0, 90, 8.0), {}, "4.0% of stalled steps"),
         ("", Tally(5, 0, 0, 5, 6, 4, 0, 30, 100, 9, 90, 1.0), {}, "stops 60% of good runs"),
         ("", Tally(3, 6, 0, 1, 0, 9, 0, 30, 100, 0, 90, 1.0), {}, "convergence is slow"),

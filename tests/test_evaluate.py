@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import average_precision_score
 from studies import COLUMN, drawn, study
 
-from driftlab.detectors import Plateau, Run
+from driftlab.detectors import Ewma, Plateau, Revisit, Run
 from driftlab.evaluate import PLACEBO_DRAWS, Evaluation, verdict
 from driftlab.evaluate.controls import average_precision, controls, steps_trace, warning
 from driftlab.evaluate.ranked import Ranked
@@ -97,6 +97,13 @@ def test_noise_is_near_one_half_at_equal_age_for_every_patience_and_not_over_who
         assert len(found.noises) == PLACEBO_DRAWS
         assert found.band()[0] < 0.5 < found.band()[1]
         assert evaluation.noise_areas(plateau, evaluation.whole).mean() > 0.65
+
+
+def test_noise_goes_through_the_accumulator_of_any_detector_that_has_one():
+    evaluation = Evaluation(study([[0.5] * 24] * 30, [[0.5] * 24] * 30), draws=20)
+    slow = Ewma(0.9)
+    found, expected = (evaluation.placebo(each(COLUMN, slow)).noises for each in (Revisit, Plateau))
+    assert (found == expected).all()
 
 
 @pytest.mark.parametrize(

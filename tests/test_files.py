@@ -2,7 +2,7 @@
 
 import pytest
 
-from driftlab.errors import MissingExtra
+from driftlab.errors import InputError, MissingExtra
 from driftlab.extras import need
 from driftlab.files import replacing
 
@@ -26,3 +26,12 @@ def test_a_result_is_readable_as_any_other_file(tmp_path):
 def test_a_missing_package_names_its_extra():
     with pytest.raises(MissingExtra, match=r"no_such_package is not installed; run: pip install 'driftlab\[study\]'"):
         need("no_such_package.part", "study")
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("old")
+    (tmp_path / "folder").mkdir()
+    for place, reason in (("folder", "is a folder; name a file"), ("file/rule.toml", "its folder .*file' cannot be")):
+        with pytest.raises(InputError, match=f"{place}: cannot be written: {reason}"), replacing(tmp_path / place):
+            pass
+    assert {path.name for path in tmp_path.iterdir()} == {"file", "folder"}

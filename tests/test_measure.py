@@ -236,3 +236,8 @@ def test_states_that_are_no_text_are_refused() -> None:
             measure([Trace(id="a", steps=[Step(state=7)])], [spec])  # type: ignore[arg-type]
     with pytest.raises(InputError, match="write text"):
         Step.of(state=["a"])
+
+
+def test_no_process_is_not_a_number_of_processes() -> None:
+    with pytest.raises(InputError, match="n_jobs must be a number of processes"):
+        measure(corpus(2), ["exact"], n_jobs=0)

@@ -149,3 +149,10 @@ def test_scores_are_plain_numbers():
     verdict = Monitor(default_policy()).update(state="a")
     assert all(type(score) is float for score in verdict.scores)
     assert not isinstance(verdict.score, np.generic)
+
+
+def test_what_is_no_policy_is_refused():
+    with pytest.raises(InputError, match=r"a file: Monitor\.load"):
+        Monitor("rule.toml")
+    with pytest.raises(InputError, match="signal 'left' must be declared as SignalSpec"):
+        Monitor(default_policy(), signals={"left": "lower"})

@@ -74,3 +74,15 @@ def test_nothing_to_judge_is_no_error(traces):
     found = replay(RULE, traces)
     assert found.runs == ()
     assert found.tallies == {}
+
+
+def test_a_run_without_a_task_is_explained_by_the_rule_that_stopped_it():
+    sql = StopRule("plateau(exact, run(1))", 1.0, "sql", action="flag")
+    policy = Policy((sql, StopRule("plateau(exact, run(3))", 1.0)))
+    (found,) = replay(policy, [run("no task", "aaaaaa", label="good")]).runs
+    assert (found.alarm, found.action) == (3, "stop")
+    assert "run(3)" in found.why
+
+
+def test_without_a_stalled_run_nothing_is_said_to_be_saved():
+    assert "0 of 0 stalls hit, nothing to save" in str(replay(RULE, [run("fine", "abcd", task="code", label="good")]))

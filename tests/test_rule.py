@@ -131,3 +131,24 @@ def test_rules_of_another_task_do_not_run():
     policy = Policy((StopRule("steps", 0.5, task="sql"), StopRule("steps", 0.8)))
     traces = [Trace(id=task, task=task, steps=[Step()] * 6) for task in ("sql", "code")]
     assert policy.alarms(measure(traces, policy.needs))[0].tolist() == [1, 4]
+
+
+def test_a_policy_without_rules_and_a_list_of_arguments_survive(tmp_path):
+    for policy in (Policy(()), Policy((StopRule("steps", 1.0),), roles={"ls": Role("reader", ignore=["colour"])})):
+        assert saved(policy, tmp_path) == policy
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: StopRule("steps", "high"), "threshold must be in .* got 'high'"),
+        (lambda: StopRule("steps", None), "threshold must be in .* got None"),
+        (lambda: Policy(("steps",)), "rules must be a tuple of StopRule"),
+        (lambda: Policy(StopRule("steps", 1.0)), "rules must be a tuple of StopRule"),
+        (lambda: Policy((), signals={"left": "lower"}), "signal 'left' must be declared as SignalSpec"),
+        (lambda: Role("reader", ignore="colour"), r"for example \('colour',\)"),
+    ],
+)
+def test_what_no_file_could_hold_is_refused_at_once(make, message):
+    with pytest.raises(InputError, match=message):
+        make()

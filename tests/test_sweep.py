@@ -121,12 +121,42 @@ def test_a_signal_that_made_the_label_is_hidden():
     [
         ("rule:plateau(exact, run(3))", "circular: plateau made the label"),
         ("rule:exact", "circular: exact made the label"),
+        ("rule:run_length(exact, limit=0.1)", "circular: exact made the label"),
         ("human", "undefined: no good traces"),
     ],
 )
 def test_a_rule_that_made_the_label_is_marked(source, expected):
     made = sweep(labelled(source), ["exact"], patience=[1], decay=[], draws=20)
     assert made.cells[0].verdict == expected
+
+
+@pytest.mark.parametrize("unnamed", ["plateau(signal, run(1))", "flat"])
+@pytest.mark.parametrize(("source", "hidden"), [("signal:reward", True), ("signal:judge", False)])
+def test_a_signal_that_made_the_label_is_hidden_from_what_reads_any_signal(unnamed, source, hidden):
+    made = sweep(labelled(source), ["exact"], patience=[1], decay=[], detectors=[unnamed], draws=20)
+    found = made.cells[1].verdict
+    assert found == ("circular: signal 'reward' made the label" if hidden else "undefined: no good traces")
+
+
+def test_a_detector_with_nothing_to_read_has_no_numbers():
+    silent = ["revisit(exact(view='thought'), run(2))", "tool_entropy", "plateau(exact(view='thought'), run(1))"]
+    made = sweep(labelled("human"), ["exact"], patience=[1], decay=[], detectors=silent, draws=20)
+    assert [cell.verdict for cell in made.cells[1:4]] == ["absent from this task"] * 3
+    assert made.table(None)[lambda table: table.verdict.str.startswith("absent")].recall.isna().all()
+
+
+def test_stalled_traces_without_a_marked_stall_are_counted():
+    bare = [Trace(id="bare", label="stalled", task="code", steps=[Step(state="x")])]
+    made = sweep([*labelled("human"), *bare], ["exact"], patience=[1], decay=[], draws=20)
+    assert [note for note in made.notes if "no marked stall" in note] == [
+        "task 'code': 1 stalled traces have no marked stall and are in no rate"
+    ]
+
+
+def test_without_good_traces_a_point_has_no_rates():
+    found = sweep(labelled("human"), ["exact"], patience=[1], decay=[], draws=20).points().iloc[0]
+    assert (found.n_stalled, found.n_good) == (3, 0)
+    assert np.isnan([found.threshold, found.recall, found.saved, found.miss]).all()
 
 
 def test_a_rule_that_made_another_label_is_judged():
@@ -180,3 +210,8 @@ def test_a_progress_bar_changes_nothing():
         for shown in (False, True)
     )
     pd.testing.assert_frame_equal(one, two)
+
+
+def test_one_metric_may_be_named_without_a_list():
+    one = [Trace(id="a", label="good", steps=[Step(state="x")])]
+    assert [cell.metric for cell in sweep(one, "exact", patience=[1], decay=[]).cells] == ["exact", "steps"]

@@ -3,6 +3,7 @@
 import json
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -121,3 +122,43 @@ def test_a_step_is_given_once_and_truth_is_no_signal():
     assert Step.of(done=True).extra == {"done": True}
     with pytest.raises(InputError, match="state"):
         Step.of(state=3)
+
+
+@pytest.mark.parametrize("line", [
+    '{"id": "a", "steps": [], "extra": 5, "mood": "fine"}',
+    '{"id": "a", "steps": [{"extra": [1], "mood": "fine"}]}',
+    '{"id": "a", "steps": [{}], "stalls": [{"start": 0, "extra": 3, "mood": "fine"}]}',
+])  # fmt: skip
+def test_an_extra_that_is_no_object_is_explained_beside_an_unknown_key(line):
+    with pytest.raises(InputError, match=r"trace 'a': \$.*extra: Expected `object \| null`"):
+        decode(line)
+
+
+@pytest.mark.parametrize("wrong", ["ls", [1], [], 0, False])
+def test_a_step_from_anything_else_is_refused(wrong):
+    with pytest.raises(InputError, match="expected a Step, an object or keywords"):
+        Step.of(wrong)
+
+
+def test_signals_that_are_no_numbers_are_explained():
+    with pytest.raises(InputError, match=r"\$\.signals: Expected `object"):
+        Step.of(signals="three", passed=3)
+    with pytest.raises(InputError, match="signal 'passed' is too large"):
+        Step.of(passed=10**400)
+
+
+@pytest.mark.parametrize("value", [np.int64(3), np.float32(3), 3])
+def test_the_numbers_of_numpy_are_signals(value):
+    assert Step.of(passed=value).signals == {"passed": 3.0}
+    assert type(Step.of(passed=value).signals["passed"]) is float
+
+
+def test_a_direction_is_one_of_two():
+    with pytest.raises(InputError, match="must be 'higher' or 'lower', got 'up'"):
+        SignalSpec("up")
+
+
+def test_a_trace_that_json_cannot_hold_is_named():
+    for wrong in (Step(state="\ud800"), Step(tool="ls", args=object())):
+        with pytest.raises(InputError, match="trace 'a' cannot be written as JSON"):
+            encode(Trace(id="a", steps=[wrong]))

@@ -3,7 +3,7 @@
 import pytest
 from studies import drawn, study
 
-from driftlab.calibrate.transfer import SHARED, TOO_GOOD, leave_one_out, strangers, transfer
+from driftlab.calibrate.transfer import RATES, SHARED, TOO_GOOD, UNTUNED, leave_one_out, strangers, transfer
 from driftlab.errors import InputError
 from driftlab.rule import Policy, StopRule
 from driftlab.trace import TraceInfo
@@ -27,6 +27,15 @@ def test_a_threshold_does_not_travel():
     assert table.loc[("a", "b"), "false_stop_rate"] == 1.0
     assert table.loc[("b", "a"), "recall"] == 0.0
     assert table.note.tolist() == [TOO_GOOD, "", "", TOO_GOOD]
+
+
+def test_a_side_with_one_class_alone_tunes_nothing_and_says_so():
+    agents = ["a"] * 20 + ["b"] * 20 + ["a"] * 40
+    table = transfer(study([[0.9] * 9] * 40, [[0.1] * 9] * 40, agent=agents), "agent", METRIC)
+    untuned = table[table.tuned_on == "b"]
+    assert (untuned.note == UNTUNED).all()
+    assert untuned[list(RATES)].isna().all(axis=None)
+    assert table[table.tuned_on == "a"].recall.tolist() == [1.0, 1.0]
 
 
 def test_what_is_left_out_tunes_nothing():
@@ -60,3 +69,9 @@ def test_a_known_source_is_no_stranger():
     assert len(notes) == 2
     assert "'three'" in notes[0]
     assert strangers(Policy((StopRule("plateau(exact, run(2))", 1.0),)), infos) == ()
+
+
+@pytest.mark.parametrize("tried", [transfer, leave_one_out])
+def test_without_traces_there_is_nothing_to_tune(tried):
+    with pytest.raises(InputError, match="there are no traces"):
+        tried([], "source", METRIC)

@@ -10,7 +10,7 @@ import numpy as np
 from driftlab import provenance
 from driftlab.calibrate.calibration import Calibration
 from driftlab.calibrate.certificate import Certificate, certify, certify_grid
-from driftlab.calibrate.choose import Price, Worth, above, choices, ordered
+from driftlab.calibrate.choose import RATES, Price, Worth, above, choices, ordered, worth_at, worth_named
 from driftlab.calibrate.nested import Nested, Procedure, nested, untold
 from driftlab.calibrate.promise import good_traces_needed
 from driftlab.corpus.split import problems
@@ -18,7 +18,7 @@ from driftlab.detectors import Detector, needed, score
 from driftlab.errors import InputError
 from driftlab.extras import need
 from driftlab.measure import Measurements, measure
-from driftlab.outcome import Tally, tally
+from driftlab.outcome import Tally, curve, tally
 from driftlab.outcome.truth import Floats, Truth
 from driftlab.rule import StopRule
 from driftlab.study import plan
@@ -103,7 +103,7 @@ def calibrate(
         f"nested_{name}": getattr(estimate, name) for name in ("recall", "false_stop_rate", "youden") if estimate
     }
     rule, counted = _ruled(best, found, rest, task, evidence)
-    softer = None if nudge is None else _nudge(rule, rest, nudge, how.risk, seed)
+    softer = None if nudge is None else _nudge(rule, (rest, measured), nudge, how.risk, seed)
     return Calibration(rule, counted, found.n_good, found.missing, _frame(rows), origin, estimate, softer)
 
 
@@ -150,8 +150,10 @@ def _reused(measured: Measurements, wanted: Sequence[Detector], how: Procedure, 
     truth = Truth.of(measured.infos, measured.lengths)
     for row in rows:
         each = StopRule(row["detector"], found[row["detector"]].threshold)
-        row |= {"threshold": each.threshold, "saved": tally(each.alarms(measured), truth).saved}
-    rows.sort(key=lambda row: -np.nan_to_num(row["saved"]))
+        made, counted = curve(scores[each.detector], measured.offsets, truth), tally(each.alarms(measured), truth)
+        row["threshold"], row["worth"] = each.threshold, worth_at(each.threshold, made, worth_named(how.worth))
+        row.update({name: getattr(counted, name) for name in RATES})
+    rows.sort(key=lambda row: -row["worth"])
     return rows[0]["detector"], found[rows[0]["detector"]], measured, rows
 
 
@@ -179,8 +181,12 @@ def _ruled(
     return StopRule(best, found.threshold, task, evidence=told | evidence), counted
 
 
-def _nudge(rule: StopRule, rest: Measurements, limit: float, risk: float | None, seed: int) -> StopRule:
-    found = certify(rest, rule.detector, limit, risk, seed=seed)
+def _nudge(
+    rule: StopRule, parts: tuple[Measurements, Measurements], limit: float, risk: float | None, seed: int
+) -> StopRule:
+    rest, everything = parts
+    observed = rule.detector.scores(everything)  # as for the stop: with other scores the nudge could come after it
+    found = certify(rest, rule.detector, limit, risk, seed=seed, observed=observed)
     evidence: dict[str, Any] = {"promise": found.promise, "good_problems": found.n_good}
     evidence |= {"sources": rule.evidence["sources"]}
     return StopRule(rule.detector, found.threshold, rule.task, "nudge", evidence)
@@ -196,6 +202,8 @@ def _measured(chosen: list[Trace] | Measurements, options: dict[str, Any]) -> tu
 def _of_task(traces: Iterable[Trace] | Measurements, task: str | None) -> list[Trace] | Measurements:
     walked: Sequence[Any] = traces.infos if isinstance(traces, Measurements) else list(traces)
     rows = [place for place, trace in enumerate(walked) if task is None or trace.task == task]
+    if not walked:
+        raise InputError("there are no traces: nothing can be calibrated")
     if not rows:
         tasks = sorted({trace.task for trace in walked if trace.task is not None})
         raise InputError(f"no trace has task {task!r}; tasks: {', '.join(tasks) or '(none)'}")

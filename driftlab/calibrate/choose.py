@@ -16,6 +16,7 @@ from driftlab.spec import unknown
 
 Worth = Callable[[Curve], Floats]
 
+RATES = ("saved", "recall", "false_stop_rate")
 MARGIN = 1e-4  # law 4: deltas out of a model agree within this, so no threshold may sit closer to a score
 
 
@@ -152,10 +153,12 @@ class Choice:
 
     def rates(self, row: int = 0) -> dict[str, float]:
         """Return share saved, recall and false-stop rate on the set itself: the best of many, so too good."""
-        if not np.isfinite(self.worth[row]):
-            return dict.fromkeys(("saved", "recall", "false_stop_rate"), 0.0)
+        if not np.isfinite(self.worth[row]):  # no alarm: 0 of those there are
+            found = self.curve
+            whole = {"saved": found.stalled_steps, "recall": found.n_stalled, "false_stop_rate": found.n_good}
+            return {name: float(ratio(0, count[row, 0])) for name, count in whole.items()}
         place = self.place[row]
-        return {n: float(getattr(self.curve, n)[row, place]) for n in ("saved", "recall", "false_stop_rate")}
+        return {n: float(getattr(self.curve, n)[row, place]) for n in RATES}
 
 
 def choices(
@@ -235,6 +238,23 @@ def above(line: float, scores: Floats, margin: float = 0.0) -> float:
     middle = float(low + (high - low) / 2)
     # Two neighbouring floats have no number between them; the upper one is a threshold that spares the lower.
     return middle if low < middle else float(high)
+
+
+def worth_at(threshold: float, found: Curve, worth: Worth) -> float:
+    """Return what one threshold is worth, whichever were tried; -inf where it alarms nowhere.
+
+    Examples
+    --------
+    >>> from driftlab.outcome.thresholds import curve
+    >>> from driftlab.trace import Span, TraceInfo
+    >>> truth = Truth.of([TraceInfo(id="a", label="stalled", stalls=(Span(0),))], np.array([2]))
+    >>> found = curve(np.array([0.5, 0.75]), np.array([0, 2]), truth)
+    >>> [worth_at(threshold, found, WORTHS["saved"]) for threshold in (0.25, 0.6, 0.9)]
+    [0.5, 0.0, -inf]
+    """
+    place = int(np.searchsorted(found.thresholds, threshold, "left"))
+    value = float(worth(found)[place]) if place < len(found.thresholds) else -math.inf
+    return -math.inf if math.isnan(value) else value
 
 
 def ordered(found: Iterable[Choice], row: int = 0) -> list[dict[str, Any]]:

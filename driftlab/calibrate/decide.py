@@ -39,7 +39,8 @@ def cost_curve(curve: Curve, price: Price) -> Any:
     """
     columns = {"threshold": curve.thresholds, "earned": price(curve), "recall": curve.recall, "saved": curve.saved}
     table = need("pandas", "study").DataFrame(columns | {"false_stop_rate": curve.false_stop_rate})
-    table.loc[len(table)] = [math.inf, 0.0, 0.0, 0.0, 0.0]
+    whole = (curve.n_stalled, curve.stalled_steps, curve.n_good)
+    table.loc[len(table)] = [math.inf, 0.0, *(ratio(0, count) for count in whole)]
     return table
 
 
@@ -184,6 +185,8 @@ def _against(verdict: str, found: Tally, precision: float, watch_only: bool) -> 
         yield f"do not deploy: none of {found.n_stalled} stalls was hit"
     elif not watch_only and found.saved < SLOW:
         yield f"do not deploy: {found.saved:.1%} of stalled steps are saved, a cap on steps may do as well"
+    if not found.n_good:
+        yield "do not deploy: there is no good trace to measure false stops on"
     if found.false_stop_rate >= found.recall:
         yield f"do not deploy: it stops {found.false_stop_rate:.0%} of good runs and hits {found.recall:.0%} of stalls"
     if found.premature > found.hit:
@@ -203,4 +206,7 @@ def earned_by(found: Tally, price: Price) -> float:
     here = ratio(found.n_stalled, found.n_stalled + found.n_good)
     share = here if price.prevalence is None else price.prevalence
     gain = ratio(price.wasted_step * found.saved_steps - price.false_stop * found.premature, found.n_stalled)
-    return float(np.nan_to_num(gain) * share - np.nan_to_num(price.false_stop * found.false_stop_rate) * (1 - share))
+    lost = price.false_stop * found.false_stop_rate
+    if math.isnan(gain) and math.isnan(lost):
+        return math.nan
+    return float(np.nan_to_num(gain) * share - np.nan_to_num(lost) * (1 - share))

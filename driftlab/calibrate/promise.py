@@ -70,6 +70,8 @@ def good_traces_needed(limit: float, risk: float | None = None) -> int:
     if risk is None:
         share = _fraction(limit)
         return math.ceil((1 - share) / share)
+    if not 0 < risk < 1:
+        raise InputError(f"risk must be between 0 and 1, got {risk!r}")
     return math.ceil(math.log(risk) / math.log(1 - limit))
 
 

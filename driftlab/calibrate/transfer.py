@@ -1,13 +1,15 @@
 """What a rule tuned on some traces does on others: left-out tasks, agents, setups, sources."""
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from driftlab.calibrate.choose import choices, ordered
 from driftlab.detectors import Detector, needed, score
+from driftlab.errors import InputError
 from driftlab.extras import need
 from driftlab.measure import Measurements, measure
 from driftlab.outcome import Truth
@@ -19,9 +21,13 @@ from driftlab.sweep import LIMIT, grid
 from driftlab.trace import Trace, TraceInfo
 
 TOO_GOOD = "tuned here: too good"
+UNTUNED = "nothing was tuned: stalled or good traces are missing there"
 SHARED = "tuned on runs of the same problems: too good"
 BY = ("task", "agent", "setup", "source")
-SHOWN = ("n_stalled", "n_good", "recall", "recall_low", "recall_high", "saved", "precision", "false_stop_rate")
+RATES = (
+    "recall", "recall_low", "recall_high", "saved", "precision",
+    "false_stop_rate", "false_stop_rate_low", "false_stop_rate_high",
+)  # fmt: skip
 
 
 def transfer(
@@ -128,6 +134,8 @@ def _tried(
     measured = traces if isinstance(traces, Measurements) else measure(asked.traces, needed(wanted), **options)
     kinds = np.array([getattr(info, by) or "(none)" for info in measured.infos], dtype=object)
     names = sorted(set(kinds))
+    if not names:
+        raise InputError("there are no traces: nothing can be tuned or tried")
     truth, scores = Truth.of(measured.infos, measured.lengths), score(measured, wanted)
     sides = [_tuning(measured, truth, kinds == name, out) for name in names]
     tuning = np.stack([inside for inside, _ in sides])
@@ -137,7 +145,9 @@ def _tried(
         for name in [own] if out else names:
             note = sides[number][1] if out else TOO_GOOD if name == own else ""
             at = {"tuned_on": f"all but {own}" if out else own, "tried_on": name, "note": note}
-            rows.append(at | _row(measured, scores, best, kinds == name))
+            row = at | _row(measured, scores, best, kinds == name)
+            told = truth.stalled[tuning[number]].any() and truth.good[tuning[number]].any()
+            rows.append(row if told else row | dict.fromkeys(RATES, math.nan) | {"note": UNTUNED})
     return need("pandas", "study").DataFrame(rows)
 
 
@@ -157,5 +167,5 @@ def _row(measured: Measurements, scores: dict[Detector, Any], best: dict[str, An
     part, steps = measured.take(rows), np.repeat(inside, measured.lengths)
     detector, threshold = best["detector"], best["threshold"]
     found = point(part, scores[detector][steps], detector, threshold)
-    keep: Sequence[str] = (*SHOWN, "false_stop_rate_low", "false_stop_rate_high")
-    return {"detector": repr(detector), "threshold": threshold} | {name: found[name] for name in keep}
+    row = {"detector": repr(detector), "threshold": threshold}
+    return row | {name: found[name] for name in ("n_stalled", "n_good", *RATES)}

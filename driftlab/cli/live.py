@@ -9,6 +9,7 @@ import typer
 
 from driftlab.cli.options import Rule, Signal, Skip, Traces, read_traces
 from driftlab.errors import InputError
+from driftlab.explain import short
 from driftlab.files import replacing
 from driftlab.monitor import Monitor
 from driftlab.replay import replay as shadow
@@ -52,7 +53,7 @@ def watch(
     Example: driftlab watch data/rules/demo.toml --task code < data/demo/incident_steps.jsonl
     """
     monitor, broken = Monitor.load(rule, task=task), False
-    for number, line in enumerate(sys.stdin, 1):
+    for number, line in enumerate(sys.stdin.buffer, 1):
         if not line.strip():
             continue
         try:
@@ -64,12 +65,12 @@ def watch(
     raise typer.Exit(2 if broken else 0)
 
 
-def _verdict(monitor: Monitor, line: str) -> dict[str, Any]:
+def _verdict(monitor: Monitor, line: bytes) -> dict[str, Any]:
     try:
         step = msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError) as error:
         raise InputError(f"not a line of JSON: {error}") from error
     if not isinstance(step, dict):
-        raise InputError(f"expected an object with the fields of a step, got {line.strip()[:60]!r}")
+        raise InputError(f"expected an object with the fields of a step, got {short(step)}")
     verdict = monitor.update(step)
     return {**msgspec.to_builtins(verdict), "stop": verdict.stop}

@@ -69,6 +69,8 @@ def _study(corpus: Corpus, output: Path, metric: list[str], limit: float, **how:
     from driftlab.report import text_table  # noqa: PLC0415
 
     calibrated = how.pop("calibrated")
+    if not 0 <= limit <= 1:
+        raise InputError(f"--max-false-stop must be between 0 and 1, got {limit}")
     found = rank(corpus, metric or None, progress=sys.stderr.isatty(), **how)
     typer.echo(text_table(found.best(max_false_stop=limit)))
     for note in found.notes:
@@ -109,6 +111,9 @@ def calibrate(
     found = [find_rule(corpus, task=name, **options) for name in tasks]
     for name, each in zip(tasks, found, strict=True):
         typer.echo(f"{name or 'all traces'}\n{each}\n")
+    untold = sum(not trace.task for trace in corpus) if task is None and known else 0
+    if untold:
+        typer.echo(f"note: {untold} traces have no task and tuned nothing; give them one, or all none")
     rules = tuple(each.rule for each in found)
     Policy(rules, signals=corpus.signal_specs(), provenance=found[0].provenance).save(output)
     typer.echo(f"written: {output}")

@@ -16,6 +16,7 @@ from driftlab.corpus import parquet
 from driftlab.corpus.split import problems
 from driftlab.corpus.summary import Summary, summarise
 from driftlab.errors import DriftlabWarning, InputError
+from driftlab.explain import short
 from driftlab.files import replacing
 from driftlab.trace import Direction, SignalSpec, Trace, decode, encode
 
@@ -196,6 +197,8 @@ def stream(
     """
     if on_error not in ("raise", "skip"):
         raise InputError(f"on_error must be 'raise' or 'skip', got {on_error!r}")
+    if not isinstance(signals, Mapping | None):
+        raise InputError(f"signals must map names to 'higher' or 'lower', got {signals!r}")
     specs = {name: SignalSpec(direction) for name, direction in (signals or {}).items()}
     seen: dict[str, int] = {}
     skipped: list[InputError] = []
@@ -220,7 +223,8 @@ def write(traces: Iterable[Trace], path: str | os.PathLike[str]) -> None:
     Raises
     ------
     InputError
-        When the suffix is none of .jsonl, .jsonl.gz, .parquet.
+        When the suffix is none of .jsonl, .jsonl.gz, .parquet, two traces have one id, or a trace holds what
+        the format cannot.
 
     Examples
     --------
@@ -233,11 +237,23 @@ def write(traces: Iterable[Trace], path: str | os.PathLike[str]) -> None:
     kind = _suffix(Path(path))
     with replacing(path) as temporary:
         if kind == ".parquet":
-            parquet.write(traces, temporary)
+            parquet.write(_writable(traces), temporary)
             return
         with temporary.open("wb") as plain, _packed(plain, kind) as file:
-            for trace in traces:
+            for trace in _writable(traces):
                 file.write(encode(trace) + b"\n")
+
+
+def _writable(traces: Iterable[Trace]) -> Iterator[Trace]:
+    """Yield the traces that `read` will take back."""
+    seen: set[str] = set()
+    for trace in traces:
+        if not isinstance(trace, Trace):
+            raise InputError(f"only a Trace can be written, got {short(trace)}")
+        if trace.id in seen:
+            raise InputError(f"trace {trace.id!r} occurs more than once; give every trace its own id")
+        seen.add(trace.id)
+        yield trace
 
 
 def _packed(file: BinaryIO, kind: str) -> BinaryIO:

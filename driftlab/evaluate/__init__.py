@@ -217,7 +217,8 @@ class Evaluation:
 
 
 def _accumulator(detector: Detector) -> Accumulator:
-    return detector.accumulator if isinstance(detector, Plateau) else Run(detector.patience)
+    found = getattr(detector, "accumulator", None)
+    return found if isinstance(found, Accumulator) else Run(detector.patience)
 
 
 def _stall_rates(measurements: Measurements, truth: Truth, seed: int) -> tuple[Floats, list[Hashable]]:

@@ -21,6 +21,7 @@ from driftlab.sweep.cells import DECAY, PATIENCE, Cell, cells_of, grid, judged
 from driftlab.trace import Trace
 
 LIMIT = 0.05
+COUNTS = ("n_stalled", "n_good", "undetectable", "prevalence")
 RATES = ("precision", "recall", "saved", "false_stop_rate", "premature", "late", "delay", "undetectable")
 
 
@@ -123,8 +124,10 @@ class Sweep:
 
         def row(cell: Cell, evaluation: Evaluation) -> dict[str, Any]:
             cut = cell.curve.at_limit(max_false_stop)
-            threshold = float("inf") if np.isnan(cut) else cut
-            return point(evaluation.measurements, cell.scores, cell.detector, threshold, prevalence=prevalence)
+            found = point(evaluation.measurements, cell.scores, cell.detector, cut, prevalence=prevalence)
+            # Without good traces no threshold keeps a limit: only what needs none is known.
+            known = found if not np.isnan(cut) else {name: found[name] for name in COUNTS}
+            return dict.fromkeys(found, float("nan")) | known
 
         return self._each(cells, row)
 
@@ -267,6 +270,9 @@ def _warnings(evaluations: dict[str, Evaluation]) -> Iterable[str]:
     if not evaluations:
         yield "there are no traces: nothing can be ranked"
     for task, evaluation in evaluations.items():
+        infos, told = evaluation.measurements.infos, evaluation.truth.stalled
+        if unmarked := sum(info.label == "stalled" for info in infos) - int(told.sum()):
+            yield f"task {task!r}: {unmarked} stalled traces have no marked stall and are in no rate"
         setup = evaluation.setup().auc
         if setup > LOUD:
             yield f"task {task!r}: setup alone ranks at {setup:.2f}; read within_setup, not auc"

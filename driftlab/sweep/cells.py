@@ -8,8 +8,10 @@ import numpy as np
 from driftlab.detectors import Detector, Ewma, Plateau, Run, StepCount, detector, score
 from driftlab.evaluate import Evaluation, Ranked, verdict
 from driftlab.evaluate.ranking import Ranking
+from driftlab.metrics import Metric
 from driftlab.outcome.thresholds import Curve, curve
 from driftlab.outcome.truth import Floats
+from driftlab.reading import Symbol
 from driftlab.stats import LEVEL
 from driftlab.study import Plan
 
@@ -116,12 +118,12 @@ def _ranked(task: str, evaluation: Evaluation, detector: Detector, scores: Float
 
 
 def _absent(evaluation: Evaluation, detector: Detector) -> str:
-    """Say that a metric has no opinion on any step of the task; empty when it has."""
+    """Say that no step of the task has anything the detector reads; empty when one has."""
     measured = evaluation.measurements
-    steps, traces = int(measured.offsets[-1]), len(measured.infos)
-    if not isinstance(detector, Plateau) or not steps or measured.missing(detector.metric) < traces:
-        return ""
-    return "absent from this task"
+    # Of other inputs silence may be what they found: no call was made again.
+    found = not all(isinstance(each, Metric | Symbol) for each in detector.needs)
+    found = found or any(measured.missing(each) < len(measured.infos) for each in detector.needs)
+    return "" if found or not detector.needs or not measured.offsets[-1] else "absent from this task"
 
 
 def _hidden(task: str, evaluation: Evaluation, detector: Detector, why: str) -> Cell:
