@@ -1,7 +1,18 @@
 """The agreement figure says what the numbers say."""
 
+import matplotlib.pyplot as plt
+import pytest
+
 import driftlab as dl
 from driftlab.evaluate.agreement import agreement
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    """Leave no figure open."""
+    yield
+    plt.close("all")
+
 
 ANN = {"a": "good", "b": "stalled", "c": "unsure", "d": "good"}
 BO = {"a": "good", "b": "good", "c": "unsure", "d": "good", "e": "good"}

@@ -70,12 +70,12 @@ class TestFiles:
     def test_the_same_input_gives_the_same_bytes_whatever_style_is_in_force(
         self, written, found, rule, traces, tmp_path
     ):
-        before = dict(matplotlib.rcParams)
+        before, figures = dict(matplotlib.rcParams), plt.get_fignums()
         with plt.style.context("dark_background"):
             again = report(found, [rule], corpus=traces, folder=tmp_path, errors=3)
         assert [path.read_bytes() for path in again] == [path.read_bytes() for path in written]
         assert dict(matplotlib.rcParams) == before
-        assert plt.get_fignums() == []
+        assert plt.get_fignums() == figures
 
     def test_markdown_shows_figures_that_are_there(self, written):
         shown = re.findall(r"\]\((figures/[^)]+)\)", written[1].read_text())

@@ -28,10 +28,12 @@ def agreement(found: Agreement, *, names: tuple[str, str] = ("first", "second"),
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> from driftlab.evaluate.agreement import agreement as compare
     >>> ax = agreement(compare({"a": "good", "b": "stalled"}, {"a": "good", "b": "good"}), names=("ann", "bo"))
     >>> ax.get_title(loc="left").replace("\\n", " ").split(",")[0]
     'ann and bo agree on 50% of 2 traces'
+    >>> plt.close(ax.figure)
     """
     if not found.n:
         return message(ax, f"{names[0]} and {names[1]} labelled no trace in common")
