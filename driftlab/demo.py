@@ -1,16 +1,16 @@
 """The whole story on the data that ships."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
-from driftlab.calibrate import Calibration, calibrate
+from driftlab.calibrate import calibrate
+from driftlab.calibrate.calibration import policy_of
 from driftlab.corpus import Corpus, read
 from driftlab.lab.lessons import prepare
 from driftlab.monitor import Monitor
 from driftlab.policies import default_policy
 from driftlab.replay import replay
 from driftlab.report import report, text_table
-from driftlab.rule import Policy
 from driftlab.shipped import data_folder
 from driftlab.sweep import Sweep, sweep
 from driftlab.trace import Trace
@@ -41,7 +41,7 @@ def demo(folder: Path, say: Callable[[str], None]) -> None:
     rules = {task: calibrate(studied, task=task, max_false_stop=LIMIT, metrics=LIGHT) for task in found.tasks}
     for task, rule in rules.items():
         say(f"\nA rule for {task} that may stop {LIMIT:.0%} of good loops\n{rule}")
-    policy = policy_of(list(rules.values()), corpus)
+    policy = policy_of(list(rules.values()), corpus.signal_specs())
     policy.save(folder / "policy.toml")
     say(f"\nReplayed on {len(unseen)} loops over problems it has not seen\n{replay(policy, unseen)}")
     written = report(found, list(rules.values()), corpus=studied, folder=folder)
@@ -63,9 +63,3 @@ def study(corpus: Corpus) -> Sweep:
     """Sweep the five metrics; the embedding's deltas ship as numbers, so that no model is loaded."""
     prepared = prepare(corpus, METRICS)
     return sweep(prepared.measured, prepared.metrics)
-
-
-def policy_of(rules: Sequence[Calibration], corpus: Corpus) -> Policy:
-    """Join the rules of several tasks in one policy, with the signal directions of the corpus."""
-    tuned = tuple(each.rule for each in rules)
-    return Policy(tuned, signals=corpus.signal_specs(), provenance=rules[0].provenance)

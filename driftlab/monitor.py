@@ -107,7 +107,7 @@ class Monitor:
         trace_id: str = "live",
         signals: Mapping[str, SignalSpec] | None = None,
     ) -> None:
-        policy = Policy((policy,)) if isinstance(policy, StopRule) else policy
+        policy = Policy.of(policy)
         if not isinstance(policy, Policy):
             raise InputError(f"a monitor needs a Policy or a StopRule, got {policy!r}; a file: Monitor.load(path)")
         self.rules = policy.rules_for(task) if task is not None else policy.rules

@@ -94,7 +94,7 @@ def replay(policy: Policy | StopRule, traces: Iterable[Trace]) -> Replay:
     >>> found.runs[0].outcome, found.runs[0].alarm, found.runs[0].after
     ('hit', 2, 2)
     """
-    policy = Policy((policy,)) if isinstance(policy, StopRule) else policy
+    policy = Policy.of(policy)
     walked = list(policy.prepared(traces))
     covered = [trace for trace in walked if policy.rules_for(trace.task)]
     measured = measure(covered, policy.needs)

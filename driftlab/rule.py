@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -150,6 +150,11 @@ class Policy:
     def _context(self) -> Context | None:
         return context_of(self.roles, self.resets, self.signals, self.outages)
 
+    @classmethod
+    def of(cls, policy: "Policy | StopRule") -> "Policy":
+        """Return a policy as it is, a rule as a policy of one."""
+        return cls((policy,)) if isinstance(policy, StopRule) else policy
+
     def running(self, rule: StopRule) -> Detector:
         """Return the detector of a rule as this policy runs it: under its roles, its resets."""
         return rule.detector if self._context is None else Within(rule.detector, self._context)
@@ -289,8 +294,3 @@ def _rule_table(rule: StopRule) -> dict[str, Any]:
     table: dict[str, Any] = {"task": rule.task, "detector": rule.detector.full(), "threshold": rule.threshold}
     table |= {"action": rule.action, "evidence": dict(rule.evidence)}
     return {key: value for key, value in table.items() if value is not None and value != {}}
-
-
-def with_evidence(rule: StopRule, **evidence: Any) -> StopRule:
-    """Return the rule with more evidence."""
-    return replace(rule, evidence={**rule.evidence, **evidence})

@@ -1,6 +1,7 @@
 """A calibrated rule with the evidence for it."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from driftlab.calibrate.nested import Nested
 from driftlab.outcome import Tally
 from driftlab.rule import Policy, StopRule
 from driftlab.stats import proportion
+from driftlab.trace import SignalSpec
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,3 +109,8 @@ class Calibration:
             f"chosen      among {len(self.candidates)} detectors; that choice is not in the interval",
         ]
         return "\n".join(lines if self.nested is None else [*lines, str(self.nested)])
+
+
+def policy_of(rules: Sequence[Calibration], signals: Mapping[str, SignalSpec]) -> Policy:
+    """Join the rules of several tasks in one policy, with the signal directions of their corpus."""
+    return Policy(tuple(each.rule for each in rules), signals=signals, provenance=rules[0].provenance)

@@ -100,7 +100,7 @@ def gate(
     """
     limits = {"min_recall": min_recall, "max_false_stop": max_false_stop, "min_saved": min_saved}
     _check(limits)
-    policy = _judged(Policy((policy,)) if isinstance(policy, StopRule) else policy)
+    policy = _judged(Policy.of(policy))
     walked = list(policy.prepared(traces))
     covered = [trace for trace in walked if policy.rules_for(trace.task)]
     measured = measure(covered, policy.needs)

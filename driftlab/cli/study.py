@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, cast
 import typer
 
 from driftlab.calibrate import calibrate as find_rule
+from driftlab.calibrate.calibration import policy_of
 from driftlab.cli.options import (
     CacheFolder,
     Folder,
@@ -20,7 +21,6 @@ from driftlab.cli.options import (
 )
 from driftlab.corpus import Corpus
 from driftlab.errors import InputError
-from driftlab.rule import Policy
 from driftlab.sweep import sweep as rank
 
 app = typer.Typer()
@@ -114,6 +114,5 @@ def calibrate(
     untold = sum(not trace.task for trace in corpus) if task is None and known else 0
     if untold:
         typer.echo(f"note: {untold} traces have no task and tuned nothing; give them one, or all none")
-    rules = tuple(each.rule for each in found)
-    Policy(rules, signals=corpus.signal_specs(), provenance=found[0].provenance).save(output)
+    policy_of(found, corpus.signal_specs()).save(output)
     typer.echo(f"written: {output}")
