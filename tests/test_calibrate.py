@@ -9,8 +9,9 @@ from studies import drawn, study
 from driftlab.calibrate import calibrate, halves
 from driftlab.calibrate.choose import Price
 from driftlab.errors import InputError
+from driftlab.monitor import Monitor
 from driftlab.rule import Policy
-from driftlab.trace import Span, Step, Trace
+from driftlab.trace import SignalSpec, Span, Step, Trace
 
 METRIC = ["levenshtein"]
 
@@ -226,3 +227,20 @@ def test_without_a_stalled_run_no_share_is_made_up():
 def test_a_path_is_no_corpus():
     with pytest.raises(InputError, match=r"read a file with dl\.read\(path\)"):
         calibrate("runs.jsonl")
+
+
+def test_a_saved_calibration_keeps_the_direction_of_its_signal(tmp_path):
+    errors = {"e": SignalSpec("lower")}
+
+    def run(name, label, values, **fields):
+        steps = [Step.of(signals={"e": float(x)}) for x in values]
+        return Trace(id=name, problem=name, label=label, signal_specs=errors, steps=steps, **fields)
+
+    good = [run(f"g{n}", "good", range(20, 4, -1)) for n in range(60)]
+    stalled = [run(f"s{n}", "stalled", [20, 19, *[18] * 14], stalls=[Span(3)]) for n in range(60)]
+    found = calibrate([*good, *stalled], metrics=["signal('e')"], repeats=0)
+    found.save(tmp_path / "rule.toml")
+    monitor = Monitor.load(tmp_path / "rule.toml")
+    for step in good[0].steps:
+        monitor.update(step)
+    assert monitor.alarm is None

@@ -14,6 +14,7 @@ from driftlab.calibrate.choose import RATES, Price, Worth, above, choices, order
 from driftlab.calibrate.nested import Nested, Procedure, nested, untold
 from driftlab.calibrate.promise import good_traces_needed
 from driftlab.corpus.split import problems
+from driftlab.corpus.summary import shared_specs
 from driftlab.detectors import Detector, needed, score
 from driftlab.errors import InputError
 from driftlab.extras import need
@@ -104,7 +105,8 @@ def calibrate(
     }
     rule, counted = _ruled(best, found, rest, task, evidence)
     softer = None if nudge is None else _nudge(rule, (rest, measured), nudge, how.risk, seed)
-    return Calibration(rule, counted, found.n_good, found.missing, _frame(rows), origin, estimate, softer)
+    signals = shared_specs(measured.infos)
+    return Calibration(rule, counted, found.n_good, found.missing, _frame(rows), origin, estimate, softer, signals)
 
 
 def _estimate(

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Literal, cast, overload
 
 from driftlab.corpus import parquet
 from driftlab.corpus.split import problems
-from driftlab.corpus.summary import Summary, summarise
+from driftlab.corpus.summary import Summary, shared_specs, summarise
 from driftlab.errors import DriftlabWarning, InputError
 from driftlab.explain import short
 from driftlab.files import replacing
@@ -108,12 +108,7 @@ class Corpus(Sequence[Trace]):
         >>> Corpus([Trace(id=str(n), steps=[], signal_specs=s) for n, s in enumerate(specs)]).signal_specs()
         {'passed': SignalSpec(direction='higher', goal=None)}
         """
-        found: dict[str, SignalSpec] = {}
-        for trace in self:
-            for name, spec in trace.signal_specs.items():
-                same = found.setdefault(name, spec).goal == spec.goal
-                found[name] = spec if same else SignalSpec(spec.direction)
-        return found
+        return shared_specs(self)
 
     def summary(self) -> Summary:
         """Count what the corpus holds."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from driftlab.trace import Step, Trace
+from driftlab.trace import SignalSpec, Step, Trace, TraceInfo
 
 ABSENT = "(none)"
 
@@ -101,6 +101,22 @@ def summarise(traces: Iterable[Trace]) -> Summary:
         signals=signals,
         missing=dict(missing),
     )
+
+
+def shared_specs(traces: Iterable[TraceInfo]) -> dict[str, SignalSpec]:
+    """Return what traces declare of their signals; a goal only where all of them have the same.
+
+    Examples
+    --------
+    >>> shared_specs([TraceInfo(id="a", signal_specs={"error": SignalSpec("lower")})])["error"].direction
+    'lower'
+    """
+    found: dict[str, SignalSpec] = {}
+    for trace in traces:
+        for name, spec in trace.signal_specs.items():
+            same = found.setdefault(name, spec).goal == spec.goal
+            found[name] = spec if same else SignalSpec(spec.direction)
+    return found
 
 
 def _signals(trace: Trace, known: dict[str, str]) -> dict[str, str]:
