@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from msgspec.structs import replace as changed
 
 from driftlab.detectors import Detector, Evidence
 from driftlab.errors import InputError
-from driftlab.reading import Input, Reader
+from driftlab.metrics import Pairwise
+from driftlab.reading import Input, Reader, Reading, complaint, readable
 from driftlab.roles import check_specs
 from driftlab.rule import Policy, StopRule
 from driftlab.trace import SignalSpec, Step, TraceInfo
@@ -132,11 +134,14 @@ class Monitor:
         needs = dict.fromkeys(i for each in self._detectors for i in each.needs)
         self._reader = Reader(self._info)
         self._columns: dict[Input, Any] = {i: np.zeros(1, dtype=i.dtype) for i in needs}
+        bare = [getattr(i, "input", i) for i in needs]
+        self._models = [each for each in bare if isinstance(each, Pairwise) and each.batched]
         self._streams = [(i.stream(self._info), column) for i, column in self._columns.items()]
         self._running = [(each.live(self._columns), each.start(1)) for each in self._detectors]
         self._steps: deque[Step] = deque(maxlen=self._kept)
         self._rows: deque[list[float]] = deque(maxlen=self._kept)
         self._course = Course(self._info, self.policy.signals)
+        self._names: set[str] = set()
         self._alarm: Verdict | None = None
         self._t = -1
 
@@ -162,19 +167,46 @@ class Monitor:
         Raises
         ------
         InputError
-            When the step does not fit the schema.
+            When the step does not fit the schema or cannot be read; the run is then as if it had never come.
         """
         taken = Step.of(step, **keys)
-        reading = self._reader.read(taken)
+        if not (readable(taken) and self._names.issuperset(taken.signals or ())):
+            self._rehearse(taken)
+        reading = Reading(self._reader, self._t + 1, taken)
+        if self._models:
+            self._ask_models(reading)
         self._t = reading.t
         row = [read(reading) for read, _ in self._streams]
         for value, (_, column) in zip(row, self._streams, strict=True):
             column[0] = value
         scores = tuple([float(advance(state)[0]) for advance, state in self._running])
         self._steps.append(taken)
+        self._names.update(taken.signals or ())
         self._rows.append(row)
         self._course.follow(reading.t, taken)
         return self._judge(reading.t, scores)
+
+    def _rehearse(self, step: Step) -> None:
+        """Read a step whose reading may fail with columns that are thrown away, before anything is stored."""
+        try:
+            # Of several signals one without a name cannot be chosen, also where they come one after the other.
+            named = {**dict.fromkeys(self._names), **(step.signals or {})}
+            alone = Reading(Reader(self._info), self._t + 1, changed(step, signals=named))
+            for column in self._columns:
+                column.stream(self._info)(alone)
+            Course(self._info, self.policy.signals).follow(0, alone.step)
+        except (ArithmeticError, AttributeError, RecursionError, TypeError, ValueError) as error:
+            raise InputError(f"step {self._t + 1}: {complaint(step, error)}") from error
+
+    def _ask_models(self, reading: Reading) -> None:
+        """Have the models encode the step before anything is stored: one may be away; what it says it keeps."""
+        for each in self._models:
+            try:
+                text = reading.text(*each.reads)
+            except InputError:  # of what a role ignores, since the rehearsal passed
+                continue
+            if text is not None:
+                each.deltas([(text, text)])
 
     def _judge(self, t: int, scores: tuple[float, ...]) -> Verdict:
         if self._alarm is not None:

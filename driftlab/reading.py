@@ -3,7 +3,7 @@
 import hashlib
 import math
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
@@ -11,11 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from driftlab.errors import InputError
+from driftlab.explain import short
 from driftlab.spec import Spec, choice
-from driftlab.text import ABSENT, VIEWS, mask_named, view_text
+from driftlab.text import ABSENT, VIEWS, comparable, mask_named, too_deep, view_text
 from driftlab.trace import Step, TraceInfo
 
 EVENTS = {"user": 1, "compaction": 2}
+LARGEST = 2**1023  # whole numbers beyond are no floats
 
 
 class Reader:
@@ -205,6 +207,62 @@ def number(step: Step, signal: str, info: TraceInfo) -> float:
         raise TypeError(f"signal {signal!r} of trace {info.id!r} must be a number, got {value!r}")
     spec = info.signal_specs.get(signal)
     return -float(value) if spec is not None and spec.direction == "lower" else float(value)
+
+
+def readable(step: Step) -> bool:
+    """Whether no column can fail to read a step, told in about a microsecond; where not, it may still be read.
+
+    A step that is read from a file is what the schema says; one that is built in code may be anything.
+
+    Examples
+    --------
+    >>> readable(Step(tool="ls", args={"path": "."})), readable(Step(state=3)), readable(Step(args=object()))
+    (True, False, False)
+    """
+    texts = (step.state, step.thought, step.output, step.tool, step.node, step.event)
+    if not (_TEXTS.issuperset(map(type, texts)) or all(isinstance(text, str | None) for text in texts)):
+        return False
+    if step.signals and not (isinstance(step.signals, dict) and _are_numbers(step.signals.values())):
+        return False
+    return comparable(step.args)
+
+
+def complaint(step: Step, error: Exception) -> str:
+    """Return what of a step cannot be read and what to do, given what reading it raised.
+
+    Examples
+    --------
+    >>> complaint(Step(tool=3), TypeError("expected str"))
+    'tool must be text, got 3; turn it into text first'
+    """
+    if isinstance(error, InputError):
+        return str(error)
+    if isinstance(error, RecursionError):
+        return too_deep()
+    for name in ("state", "thought", "output", "tool", "node", "event"):
+        if not isinstance(getattr(step, name), str | None):
+            return f"{name} must be text, got {short(getattr(step, name))}; turn it into text first"
+    if not isinstance(step.signals, Mapping | None):
+        return f"signals must map names to numbers, got {short(step.signals)}"
+    for name, value in (step.signals or {}).items():
+        if not _is_number(value):
+            return f"signal {name!r} must be a number that fits a float, got {short(value)}; convert it or leave it out"
+    return f"cannot be read: {error}; give texts as str, signals as numbers, args as JSON"
+
+
+_TEXTS = frozenset((str, type(None)))
+_FLOATS = frozenset((float, type(None)))
+
+
+def _are_numbers(values: Iterable[Any]) -> bool:
+    return _FLOATS.issuperset(map(type, values)) or all(map(_is_number, values))
+
+
+def _is_number(value: Any) -> bool:
+    if value is None or isinstance(value, float):
+        return True
+    size: Any = abs(value) if isinstance(value, Real) and not isinstance(value, bool) else math.inf
+    return bool(size < LARGEST)
 
 
 def digest(text: str) -> bytes:

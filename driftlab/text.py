@@ -16,9 +16,13 @@ from driftlab.trace import Step
 
 VIEWS = ("state", "thought", "action", "output", "call")
 ABSENT = -1
+# A number of its own: Python's limit would let the depth of the caller decide what can be compared.
+DEEPEST = 100
+_WIDEST = 10**4_000  # what has more than 4,300 digits Python writes in hexadecimal alone
 
 __all__ = [
     "ABSENT",
+    "DEEPEST",
     "MASKS",
     "VIEWS",
     "Column",
@@ -26,9 +30,11 @@ __all__ = [
     "canonical",
     "canonical_json",
     "column",
+    "comparable",
     "mask_named",
     "register_mask",
     "symbols",
+    "too_deep",
     "unpacked",
     "view_text",
 ]
@@ -43,7 +49,7 @@ def canonical(args: Any) -> str:
     Raises
     ------
     InputError
-        When the arguments are nested too deeply, or hold what JSON cannot.
+        When the arguments are nested more than `DEEPEST` levels deep, or hold what JSON cannot.
 
     Examples
     --------
@@ -52,18 +58,25 @@ def canonical(args: Any) -> str:
     >>> canonical("ls -l")
     'ls -l'
     """
-    plain = unpacked(args)
+    plain = _decoded(args)
     return plain if isinstance(plain, str) else canonical_json(plain)
 
 
 def unpacked(args: Any) -> Any:
     """Return arguments with JSON text read; text that is no JSON object or list stays text, null is empty.
 
+    So does text whose JSON is nested more than `DEEPEST` levels deep: what it returns can be walked.
+
     Examples
     --------
     >>> unpacked('{"q": "x"}'), unpacked('{"q": "x", '), unpacked(None)
     ({'q': 'x'}, '{"q": "x", ', {})
     """
+    found = _decoded(args)
+    return found if not isinstance(args, str) or _shallow(args) or _plain_json(found) else args
+
+
+def _decoded(args: Any) -> Any:
     if args is None:
         return {}
     if not isinstance(args, str) or not args.lstrip().startswith(("{", "[")):
@@ -72,6 +85,57 @@ def unpacked(args: Any) -> Any:
         return msgspec.json.decode(args)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         return args
+
+
+def comparable(args: Any) -> bool:
+    """Whether `canonical` takes the arguments, told much sooner than it would tell.
+
+    Examples
+    --------
+    >>> comparable({"a": [1, "x"]}), comparable("ls -l"), comparable({"a": object()})
+    (True, True, False)
+    """
+    if isinstance(args, str):
+        return _shallow(args) or _plain_json(_decoded(args))
+    if _plain_json(args):
+        return True
+    try:
+        canonical_json(args)
+    except InputError:
+        return False
+    return True
+
+
+def too_deep() -> str:
+    """Return what is said of arguments that are nested too deeply.
+
+    Examples
+    --------
+    >>> too_deep()
+    'args are nested too deeply to compare, more than 100 levels; flatten or shorten them first'
+    """
+    return f"args are nested too deeply to compare, more than {DEEPEST} levels; flatten or shorten them first"
+
+
+def _shallow(text: str) -> bool:
+    """Whether a text has too few brackets to hold JSON that is too deep."""
+    return text.count("{") + text.count("[") <= DEEPEST
+
+
+def _plain_json(value: Any, levels: int = DEEPEST) -> bool:
+    """Whether a value is made of plain Python alone and nests at most `levels` deep."""
+    if isinstance(value, dict):
+        items: Iterable[Any] = value.values()
+    elif isinstance(value, list | tuple):
+        items = value
+    else:
+        return type(value) in _SCALARS
+    if not levels or _SCALARS.issuperset(map(type, items)):
+        return levels > 0
+    return all(_plain_json(item, levels - 1) for item in items)
+
+
+_SCALARS = frozenset((str, int, float, bool, type(None)))
 
 
 def canonical_json(value: Any) -> str:
@@ -83,25 +147,33 @@ def canonical_json(value: Any) -> str:
     '{"a":true,"b":3}'
     """
     try:
-        plain = _plain(value)
+        return _encoded(_plain(value, DEEPEST))
+    except RecursionError as error:
+        raise InputError(too_deep()) from error
+    except (TypeError, ValueError) as error:
+        raise InputError(f"args hold what JSON cannot: {error}; turn it into text first") from error
+
+
+def _encoded(plain: Any) -> str:
+    try:
         return msgspec.json.encode(plain, order="sorted").decode()
     except UnicodeEncodeError:  # lone surrogates, which msgspec refuses
         return json.dumps(plain, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    except RecursionError as error:
-        raise InputError("arguments are nested too deeply to compare") from error
-    except TypeError as error:
-        raise InputError(f"arguments hold what JSON cannot: {error}; turn it into text first") from error
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, levels: int) -> Any:
     # Beyond 2 ** 53 a float names no single whole number.
     if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53:
         return int(value)
+    if isinstance(value, int) and not -_WIDEST < value < _WIDEST:
+        return hex(value)
+    if type(value) in _SCALARS or not isinstance(value, Mapping | list | tuple):
+        return value
+    if not levels:
+        raise RecursionError
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value
+        return {str(key): _plain(item, levels - 1) for key, item in value.items()}
+    return [_plain(item, levels - 1) for item in value]
 
 
 def view_text(step: Step, view: str, mask: Mask) -> str | None:

@@ -9,11 +9,14 @@ import runs
 import variants
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_detectors_contract import SPECS
 
 from driftlab.errors import InputError
 from driftlab.measure import measure
+from driftlab.metrics import models
 from driftlab.monitor import Monitor
 from driftlab.policies import PRESETS, default_policy
+from driftlab.roles import Role
 from driftlab.rule import Policy, StopRule
 from driftlab.trace import SignalSpec, Step
 from driftlab.trend import followed
@@ -156,3 +159,112 @@ def test_what_is_no_policy_is_refused():
         Monitor("rule.toml")
     with pytest.raises(InputError, match="signal 'left' must be declared as SignalSpec"):
         Monitor(default_policy(), signals={"left": "lower"})
+
+
+def nested(levels):
+    value = 1
+    for _ in range(levels):
+        value = {"p": value}
+    return value
+
+
+ENDLESS = {"p": []}
+ENDLESS["p"].append(ENDLESS)
+UNREADABLE = [
+    (Step(tool="edit", args=nested(900)), "args are nested too deeply to compare, .*; flatten or shorten them first"),
+    (Step(tool="edit", args=nested(5_000)), "args are nested too deeply"),
+    (Step(tool="edit", args='{"p":' * 800 + "1" + "}" * 800), "args are nested too deeply"),
+    (Step(tool="edit", args=ENDLESS), "args are nested too deeply"),
+    ({"tool": "edit", "args": nested(900), "passed": 9}, "args are nested too deeply"),
+    (
+        Step(tool="edit", args={"q": object()}, output="new"),
+        "args hold what JSON cannot: .*; turn it into text first",
+    ),
+    (Step(tool="edit", args={"q": "\ud800", "r": {1}}), "args hold what JSON cannot"),
+    (Step(state="new", tool="edit", output=["new"]), "output must be text, got .*; turn it into text first"),
+    (
+        Step(state="new", signals={"passed": "high"}),
+        "signal 'passed' must be a number .* got 'high'; convert it or leave it out",
+    ),
+    (Step(state="new", signals={"passed": 10**400}), "signal 'passed' must be a number that fits a float"),
+    (Step(state="new", signals=[3]), r"signals must map names to numbers, got \[3\]"),
+    (Step(tool=3, state="new"), "tool must be text, got 3"),
+    (Step(node=["plan"], state="new"), "node must be text, got"),
+]
+EVERYTHING = Policy(
+    tuple(StopRule(spec, 1.0, action="nudge") for spec in SPECS if spec != "steps"),
+    roles={"wait": Role("poller", 2), "read": Role("reader", ignore=("p",))},
+    resets=("progress", "user", "compaction"),
+    outages=2,
+)
+
+
+@pytest.mark.parametrize(
+    "policy", [default_policy(), Policy(EVERYTHING.rules), EVERYTHING], ids=["default", "bare", "all"]
+)
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10**6), length=st.integers(0, 40), data=st.data())
+def test_after_a_step_that_cannot_be_read_all_is_as_if_it_had_never_come(policy, seed, length, data):
+    trace = runs.run(seed, length)
+    _, expected = watched(policy, trace)
+    monitor = Monitor(policy, task=trace.task, trace_id=trace.id, signals=trace.signal_specs)
+    refused = UNREADABLE if policy is EVERYTHING else UNREADABLE[:-2]  # nobody else reads names of nodes, tools
+    for step, verdict in zip(trace.steps, expected, strict=True):
+        for bad, message in data.draw(st.lists(st.sampled_from(refused), max_size=2)):
+            best, alarm = monitor.best, monitor.alarm
+            with pytest.raises(InputError, match=f"^step {verdict.t}: {message}"):
+                monitor.update(bad)
+            assert (monitor.best, monitor.alarm) == (best, alarm)
+        assert monitor.update(step) == verdict
+
+
+def test_a_signal_without_a_name_is_refused_before_it_is_stored():
+    monitor = Monitor(StopRule("plateau(signal, run(2))", 1.0))
+    assert monitor.update(passed=1).scores == (0.0,)
+    with pytest.raises(InputError, match="step 1: signal without a name, and there are several; choose one of: left"):
+        monitor.update(left=3)
+    assert [monitor.update(passed=1).scores for _ in range(2)] == [(0.0,), (1.0,)]
+
+
+def test_what_a_role_ignores_need_not_be_readable():
+    policy = Policy((StopRule("same_call(2)", 1.0),), roles={"plot": Role("reader", ignore=("figure",))})
+    monitor = Monitor(policy)
+    verdicts = [monitor.update(tool="plot", args={"figure": object(), "x": 1}) for _ in range(3)]
+    assert verdicts[-1].stop
+
+
+def test_text_inside_arguments_may_hold_any_json():
+    monitor, text = Monitor(default_policy()), '{"p":' * 960 + "1" + "}" * 960
+    actions = [monitor.update(tool="write", args={"content": text}, output=f"{n} written").action for n in range(3)]
+    assert actions == ["continue"] * 3
+
+
+class Away:
+    """A model that is away when it is asked about one text."""
+
+    def encode(self, texts):
+        if "away" in texts:
+            raise ConnectionError("the model is away")
+        return [[len(text), 1.0] for text in texts]
+
+
+def test_a_model_that_is_away_leaves_all_as_it_was(monkeypatch):
+    monkeypatch.setattr(models, "_REGISTERED", {})
+    models.register_model("away", Away(), revision="1")
+    rules = ("plateau(novelty(view='state'), run(2))", "plateau(embedding(model='away'), run(2))", "recurring(2, 4)")
+    monitor, twin = (Monitor(Policy(tuple(StopRule(rule, 1.0) for rule in rules))) for _ in range(2))
+    for state in ("a", "b b", "b b", "c"):
+        with pytest.raises(ConnectionError):
+            monitor.update(state="away")
+        assert monitor.update(state=state) == twin.update(state=state)
+
+
+@pytest.mark.parametrize("levels", [0, 100])
+def test_deep_arguments_that_can_be_compared_are(levels):
+    monitor = Monitor(StopRule("same_call(2)", 1.0))
+    assert [monitor.update(Step(tool="edit", args=nested(levels))).stop for _ in range(3)] == [False, False, True]
+
+
+def test_a_command_that_ends_in_deep_json_is_compared_as_text():
+    monitor, command = Monitor(StopRule("same_call(2)", 1.0)), 'echo {"p":' + '{"p":' * 600 + "1" + "}" * 601
+    assert [monitor.update(Step(tool="bash", args=command)).stop for _ in range(3)] == [False, False, True]

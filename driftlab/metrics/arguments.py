@@ -9,7 +9,7 @@ import msgspec
 from driftlab.errors import InputError
 from driftlab.metrics.base import Pairwise
 from driftlab.spec import choice
-from driftlab.text import canonical, canonical_json, mask_named
+from driftlab.text import canonical, canonical_json, comparable, mask_named
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,7 +114,8 @@ def _object(text: str) -> dict[str, Any] | None:
         value = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         return None
-    return value if isinstance(value, dict) else None
+    # What is nested too deeply to be written as canonical JSON is compared as the text it is.
+    return value if isinstance(value, dict) and comparable(value) else None
 
 
 def _ignored(entries: Any) -> tuple[Any, ...]:
