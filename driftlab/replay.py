@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from driftlab.calibrate.gate import Judged
 from driftlab.calibrate.transfer import strangers
 from driftlab.extras import need
-from driftlab.measure import measure
 from driftlab.monitor import Monitor
-from driftlab.outcome import Tally, Truth, outcomes, tally
+from driftlab.outcome import Tally
 from driftlab.rule import Policy, StopRule
 from driftlab.trace import Trace
 
@@ -95,19 +95,14 @@ def replay(policy: Policy | StopRule, traces: Iterable[Trace]) -> Replay:
     ('hit', 2, 2)
     """
     policy = Policy.of(policy)
-    walked = list(policy.prepared(traces))
-    covered = [trace for trace in walked if policy.rules_for(trace.task)]
-    measured = measure(covered, policy.needs)
-    alarms, _ = policy.alarms(measured)
-    truth = Truth.of(measured.infos, measured.lengths)
-    named = outcomes(alarms, truth)
-    runs = [_replayed(policy, t, int(alarm), str(word)) for t, alarm, word in zip(covered, alarms, named, strict=True)]
-    tallies = {}
-    for task in sorted({trace.task or "" for trace in covered}):
-        own = [place for place, trace in enumerate(covered) if (trace.task or "") == task]
-        patience = min(rule.detector.patience for rule in policy.rules_for(task or None))
-        tallies[task] = tally(alarms[own], Truth.of([measured.infos[i] for i in own], measured.lengths[own]), patience)
-    return Replay(tuple(runs), tallies, tuple(_notes(policy, walked)))
+    judged = Judged.of(policy, traces)
+    found = zip(judged.covered, judged.alarms, judged.outcomes, strict=True)
+    runs = [_replayed(policy, trace, int(alarm), str(word)) for trace, alarm, word in found]
+    rows: dict[str, list[int]] = {}
+    for place, trace in enumerate(judged.covered):
+        rows.setdefault(trace.task or "", []).append(place)
+    tallies = {task: judged.tally(rows[task]) for task in sorted(rows)}
+    return Replay(tuple(runs), tallies, tuple(_notes(policy, judged.walked)))
 
 
 def _replayed(policy: Policy, trace: Trace, alarm: int, outcome: str) -> Replayed:

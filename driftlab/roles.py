@@ -58,6 +58,32 @@ def check_specs(signals: Mapping[str, SignalSpec]) -> None:
             raise InputError(f"signal {name!r} must be declared as SignalSpec('higher' or 'lower'), got {spec!r}")
 
 
+def joined_specs(
+    declared: Mapping[str, SignalSpec], carried: Iterable[Mapping[str, SignalSpec]]
+) -> dict[str, SignalSpec]:
+    """Return what a policy declares of its signals, then what its rules carry of others; a goal only where all agree.
+
+    Raises
+    ------
+    InputError
+        When rules carry both directions of a signal that the policy does not declare.
+
+    Examples
+    --------
+    >>> found = joined_specs({"left": SignalSpec("lower")}, [{"p": SignalSpec(goal=3)}, {"p": SignalSpec(goal=4)}])
+    >>> found["left"].direction, found["p"].goal
+    ('lower', None)
+    """
+    found = dict(declared)
+    for name, spec in ((name, spec) for specs in carried for name, spec in specs.items() if name not in declared):
+        known = found.setdefault(name, spec)
+        if known.direction != spec.direction:
+            ways = f"rules carry signal {name!r} both as higher and lower"
+            raise InputError(f"{ways}; declare it in the policy's signals")
+        found[name] = spec if known.goal == spec.goal else SignalSpec(spec.direction)
+    return found
+
+
 def context_of(
     roles: Mapping[str, Role], resets: Iterable[str], signals: Iterable[str], outages: int
 ) -> Context | None:

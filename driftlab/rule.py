@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -20,12 +20,12 @@ from driftlab.errors import InputError
 from driftlab.files import replacing
 from driftlab.measure import Measurements
 from driftlab.reading import Input
-from driftlab.roles import Role, check_specs, context_of
+from driftlab.roles import Role, check_specs, context_of, joined_specs
+from driftlab.strict import Plain, plain
 from driftlab.trace import SignalSpec, Trace
 
 FORMAT = "driftlab-policy/1"
 Action = Literal["flag", "nudge", "stop"]
-Plain = str | int | float | bool
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,13 @@ class StopRule:
         What the monitor asks for at the alarm.
     evidence : mapping of str to plain values
         What was measured when the rule was chosen; saved with it.
+    signals : mapping of str to SignalSpec
+        Directions of the signals it was measured under; saved with it, since a live loop declares none.
 
     Raises
     ------
     InputError
-        When the threshold or the action is not allowed.
+        When the threshold, the action or a direction is not allowed.
 
     Examples
     --------
@@ -62,11 +64,14 @@ class StopRule:
     task: str | None = None
     action: Action = "stop"
     evidence: Mapping[str, Plain] = field(default_factory=dict, compare=True, hash=False)
+    signals: Mapping[str, SignalSpec] = field(default_factory=dict, compare=True, hash=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "detector", detector(self.detector))
         object.__setattr__(self, "threshold", _number(self.threshold))
         object.__setattr__(self, "evidence", {key: plain(value) for key, value in self.evidence.items()})
+        check_specs(self.signals)
+        object.__setattr__(self, "signals", dict(self.signals))
         if not (0 < self.threshold <= 1 or self.threshold == math.inf):
             raise InputError(f"threshold must be in (0, 1], or inf to watch only, got {self.threshold!r}")
         if self.action not in ("flag", "nudge", "stop"):
@@ -109,8 +114,9 @@ class Policy:
     rules : tuple of StopRule
         Tried in order; of two alarms at one step the earlier rule is named.
     signals : mapping of str to SignalSpec
-        Directions for signals that a trace does not declare. Where `resets` holds ``progress``, a new best of
-        one of these is progress; without any, of every signal.
+        Directions for signals that a trace does not declare, beside and before those of the rules; every rule
+        of a policy carries all of them. Where `resets` holds ``progress``, a new best of one of these is
+        progress; without any, of every signal.
     roles : mapping of str to Role
         What tools are for, by name or pattern (``wait_*``); the first that fits counts.
     resets : tuple of str
@@ -140,8 +146,10 @@ class Policy:
         rules = tuple(self.rules) if isinstance(self.rules, Iterable) else (self.rules, None)
         if not all(isinstance(rule, StopRule) for rule in rules):
             raise InputError(f"rules must be a tuple of StopRule, got {self.rules!r}")
-        object.__setattr__(self, "rules", rules)
         check_specs(self.signals)
+        object.__setattr__(self, "signals", joined_specs(self.signals, [rule.signals for rule in rules]))
+        # Of a rule that is taken out of its policy and saved alone, the directions must not get lost.
+        object.__setattr__(self, "rules", tuple(replace(rule, signals=self.signals) for rule in rules))
         object.__setattr__(self, "resets", tuple(self.resets))
         _ = self._context  # raises on what it does not allow
         object.__setattr__(self, "provenance", {key: plain(value) for key, value in self.provenance.items()})
@@ -279,14 +287,6 @@ def _number(value: Any) -> float:
         return float(value)
     except (TypeError, ValueError) as error:
         raise InputError(f"threshold must be in (0, 1], or inf to watch only, got {value!r}") from error
-
-
-def plain(value: Any) -> Plain:
-    """Return a value as TOML holds it: numpy numbers unwrapped, undefined numbers as a word."""
-    value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, float) and math.isnan(value):
-        return "undefined"
-    return value if isinstance(value, str | int | float | bool) else str(value)
 
 
 def _rule_table(rule: StopRule) -> dict[str, Any]:

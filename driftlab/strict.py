@@ -1,4 +1,4 @@
-"""Plain values for strict JSON: undefined is null, an infinite threshold is a word."""
+"""Plain values for the files that are written: undefined is null or a word."""
 
 import math
 from collections.abc import Mapping
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 NEVER = "watch only"
+Plain = str | int | float | bool
 
 
 def strict(value: Any) -> Any:
@@ -29,6 +30,20 @@ def strict(value: Any) -> Any:
     if isinstance(value, list | tuple | set | frozenset):
         return [strict(each) for each in value]
     return value if value is None or isinstance(value, str | int) else str(value)
+
+
+def plain(value: Any) -> Plain:
+    """Return a value as TOML holds it: numpy numbers unwrapped, undefined numbers as a word.
+
+    Examples
+    --------
+    >>> plain(np.int64(3)), plain(math.nan), plain(None)
+    (3, 'undefined', 'None')
+    """
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, float) and math.isnan(value):
+        return "undefined"
+    return value if isinstance(value, str | int | float | bool) else str(value)
 
 
 def records(table: Any) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from driftlab.calibrate.gate import gate
+from driftlab.calibrate.gate import Judged, gate
 from driftlab.errors import InputError
 from driftlab.rule import Policy, StopRule
 from driftlab.stats import proportion
@@ -89,3 +89,23 @@ def test_strict_values():
     assert strict([math.nan, math.inf, None, True, {"a": (1,)}]) == [None, "watch only", None, True, {"a": [1]}]
     assert records(pd.DataFrame({"threshold": [math.inf], "n": [3]})) == [{"threshold": "watch only", "n": 3}]
     assert strict(RULE) == str(RULE)
+
+
+def test_a_stall_shorter_than_the_patience_is_undetectable():
+    short = Trace(id="short", label="stalled", stalls=[Span(1, 2)], steps=[Step(state=s) for s in "abcde"])
+    found = gate(RULE, [short, *runs(1, 0, 0, 0)], min_recall=0.1)
+    assert (found.tally.undetectable, found.tally.attainable) == (1, 0.5)
+
+
+def test_finished_runs_are_judged_by_the_rules_for_their_task():
+    def trace(task, states):
+        steps = [Step(state=state) for state in states]
+        return Trace(id=task, task=task, label="stalled", stalls=[Span(0, 2)], steps=steps)
+
+    rules = tuple(StopRule(f"plateau(exact, run({p}))", 1.0, task=task) for task, p in (("code", 1), ("sql", 3)))
+    judged = Judged.of(Policy(rules), [trace("ring", "aaaa"), trace("sql", "aaaa"), trace("code", "aaaa")])
+    assert [len(judged.walked), [each.id for each in judged.covered]] == [3, ["sql", "code"]]
+    assert judged.alarms.tolist() == [3, 1]
+    assert judged.outcomes.tolist() == ["late", "hit"]
+    assert [judged.tally([place]).undetectable for place in (0, 1)] == [1, 0]
+    assert judged.tally([]).n_stalled == 0

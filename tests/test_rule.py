@@ -12,6 +12,7 @@ from test_detectors_contract import SPECS
 
 from driftlab.errors import DriftlabWarning, InputError
 from driftlab.measure import measure
+from driftlab.monitor import Monitor
 from driftlab.policies import default_policy
 from driftlab.roles import Role
 from driftlab.rule import Policy, StopRule
@@ -146,9 +147,40 @@ def test_a_policy_without_rules_and_a_list_of_arguments_survive(tmp_path):
         (lambda: Policy(("steps",)), "rules must be a tuple of StopRule"),
         (lambda: Policy(StopRule("steps", 1.0)), "rules must be a tuple of StopRule"),
         (lambda: Policy((), signals={"left": "lower"}), "signal 'left' must be declared as SignalSpec"),
+        (lambda: StopRule("steps", 1.0, signals={"left": "lower"}), "signal 'left' must be declared as SignalSpec"),
         (lambda: Role("reader", ignore="colour"), r"for example \('colour',\)"),
     ],
 )
 def test_what_no_file_could_hold_is_refused_at_once(make, message):
     with pytest.raises(InputError, match=message):
         make()
+
+
+def test_a_lone_rule_keeps_the_directions_it_carries(tmp_path):
+    rule = StopRule("flat(2, signal='errors')", 1.0, signals={"errors": SignalSpec("lower", 0), "p": SignalSpec()})
+    rule.save(tmp_path / "rule.toml")
+    loaded = StopRule.load(tmp_path / "rule.toml")
+    assert loaded == rule
+    assert loaded != StopRule(rule.detector, 1.0)
+    for monitor in (Monitor(rule), Monitor(loaded), Monitor.load(tmp_path / "rule.toml")):
+        assert not any(monitor.update(errors=errors).stop for errors in (9, 7, 5, 3, 1))
+
+
+def test_a_rule_taken_out_of_its_policy_keeps_the_directions(tmp_path):
+    policy = Policy((StopRule("flat(2)", 1.0), StopRule("steps", 1.0)), signals={"errors": SignalSpec("lower")})
+    assert saved(policy, tmp_path) == policy
+    for rule in policy.rules:
+        rule.save(tmp_path / "rule.toml")
+        assert Policy.load(tmp_path / "rule.toml").signals == policy.signals
+
+
+def test_rules_of_several_tasks_join_what_they_carry():
+    def rule(**signals):
+        return StopRule("flat(2)", 1.0, signals=signals)
+
+    down, three, four = SignalSpec("lower"), SignalSpec(goal=3), SignalSpec(goal=4)
+    assert Policy((rule(e=down, p=three), rule(p=three))).signals == {"e": down, "p": three}
+    assert Policy((rule(p=three), rule(p=four))).signals == {"p": SignalSpec()}
+    assert Policy((rule(p=three), rule(p=four)), signals={"p": down}).rules[1].signals == {"p": down}
+    with pytest.raises(InputError, match="signal 'p' both as higher and lower; declare it in the policy's signals"):
+        Policy((rule(p=three), rule(p=down)))

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from driftlab.calibrate.choose import Price
@@ -21,7 +21,7 @@ class Calibration:
     Attributes
     ----------
     rule : StopRule
-        Ready to save; its evidence holds the numbers below.
+        Ready to save; its evidence holds the numbers below, its signals the directions that the traces declare.
     tally : Tally
         Outcomes on the certifying problems, which chose neither metric nor patience.
     n_good : int
@@ -37,8 +37,6 @@ class Calibration:
         What choosing and certifying so achieves on new problems; None with ``repeats=0``.
     nudge : StopRule or None
         The rule that only nudges, at its own, larger limit.
-    signals : dict of str to SignalSpec
-        Directions that the traces declare; saved with the policy, since a live loop declares none.
 
     Examples
     --------
@@ -58,13 +56,12 @@ class Calibration:
     provenance: dict[str, Any]
     nested: Nested | None = None
     nudge: StopRule | None = None
-    signals: Mapping[str, SignalSpec] = field(default_factory=dict)
 
     @property
     def policy(self) -> Policy:
         """The rules as a policy with its provenance; the stop comes first, since it also ends what a nudge began."""
         rules = (self.rule,) if self.nudge is None else (self.rule, self.nudge)
-        return Policy(rules, signals=self.signals, provenance=self.provenance)
+        return Policy(rules, provenance=self.provenance)
 
     def save(self, path: str) -> None:
         """Write the policy with its evidence and provenance."""

@@ -1,21 +1,22 @@
 """Whether a saved rule still keeps its word on held-out traces, for use in CI."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from driftlab.calibrate.transfer import strangers
 from driftlab.errors import InputError
 from driftlab.measure import measure
 from driftlab.outcome import Tally, tally
-from driftlab.outcome.truth import Truth, outcomes
+from driftlab.outcome.truth import Ints, Truth, outcomes
 from driftlab.rule import Policy, StopRule
 from driftlab.stats import LEVEL, clustered
 from driftlab.strict import strict
-from driftlab.trace import Trace
+from driftlab.trace import Trace, TraceInfo
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,61 @@ class Gate:
         return "\n".join(lines)
 
 
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Finished runs under a policy.
+
+    Attributes
+    ----------
+    policy : Policy
+    walked : tuple of Trace
+        All runs, with the policy's signal directions where they declare none.
+    covered : tuple of Trace
+        Those for whose task the policy has a rule; the arrays below have one entry for each.
+    alarms : (n_covered,) int array
+        Step of the first alarm, -1 for none.
+    truth : Truth
+
+    Examples
+    --------
+    >>> from driftlab.trace import Step
+    >>> runs = [Trace(id=task, task=task, steps=[Step(state="x")] * 5) for task in ("code", "sql")]
+    >>> found = Judged.of(Policy((StopRule("plateau(exact, run(2))", 1.0, task="code"),)), runs)
+    >>> len(found.walked), [run.id for run in found.covered], found.alarms.tolist()
+    (2, ['code'], [2])
+    """
+
+    policy: Policy
+    walked: tuple[Trace, ...]
+    covered: tuple[Trace, ...]
+    alarms: Ints
+    truth: Truth
+
+    @classmethod
+    def of(cls, policy: Policy, traces: Iterable[Trace]) -> "Judged":
+        """Measure every run that the policy has a rule for; find its first alarm."""
+        walked = tuple(policy.prepared(traces))
+        covered = tuple(trace for trace in walked if policy.rules_for(trace.task))
+        measured = measure(covered, policy.needs)
+        alarms, _ = policy.alarms(measured)
+        return cls(policy, walked, covered, alarms, Truth.of(measured.infos, measured.lengths))
+
+    @property
+    def outcomes(self) -> NDArray[np.str_]:
+        """What each alarm is worth, shape (n_covered,)."""
+        return outcomes(self.alarms, self.truth)
+
+    def tally(self, rows: Sequence[int] | None = None) -> Tally:
+        """Count the outcomes of some covered runs, of all by default.
+
+        Undetectable is what is shorter than the least patience among the rules for their tasks.
+        """
+        places = np.arange(len(self.covered)) if rows is None else np.array(rows, dtype=np.int64)
+        tasks = {self.covered[place].task for place in places}
+        patience = min((rule.detector.patience for task in tasks for rule in self.policy.rules_for(task)), default=1)
+        return tally(self.alarms[places], self.truth.take(places), patience)
+
+
 def gate(
     policy: Policy | StopRule,
     traces: Iterable[Trace],
@@ -100,15 +156,11 @@ def gate(
     """
     limits = {"min_recall": min_recall, "max_false_stop": max_false_stop, "min_saved": min_saved}
     _check(limits)
-    policy = _judged(Policy.of(policy))
-    walked = list(policy.prepared(traces))
-    covered = [trace for trace in walked if policy.rules_for(trace.task)]
-    measured = measure(covered, policy.needs)
-    alarms, _ = policy.alarms(measured)
-    truth = Truth.of(measured.infos, measured.lengths)
-    found, named = tally(alarms, truth), outcomes(alarms, truth)
-    recall = _bounds(named == "hit", truth.stalled, measured.infos, level)
-    stops = _bounds(named == "false stop", truth.good, measured.infos, level)
+    policy = _stopping(Policy.of(policy))
+    judged = Judged.of(policy, traces)
+    truth, found, named = judged.truth, judged.tally(), judged.outcomes
+    recall = _bounds(named == "hit", truth.stalled, judged.covered, level)
+    stops = _bounds(named == "false stop", truth.good, judged.covered, level)
     reasons = [
         _least("recall", recall, min_recall, f"{found.hit} of {found.n_stalled} stalls hit"),
         _most("false-stop rate", stops, max_false_stop, f"{found.false_stop} of {found.n_good} good traces stopped"),
@@ -116,25 +168,25 @@ def gate(
     ]
     told = [reason for reason in reasons if reason is not None]
     failed = tuple(words for kept, words in told if not kept)
-    notes = (*strangers(policy, walked), *_uncovered(len(walked) - len(covered)))
+    notes = (*strangers(policy, judged.walked), *_uncovered(len(judged.walked) - len(judged.covered)))
     return Gate(not failed, failed or tuple(words for _, words in told), notes, found, recall, stops)
 
 
 Bounds = tuple[float, float, float]
 
 
-def _judged(policy: Policy) -> Policy:
+def _stopping(policy: Policy) -> Policy:
     """Leave the rules that stop, where any does: a nudge is no false stop."""
     stops = tuple(rule for rule in policy.rules if rule.action == "stop")
     return replace(policy, rules=stops or policy.rules)
 
 
-def _bounds(flags: Any, among: Any, infos: Any, level: float) -> Bounds:
+def _bounds(flags: Any, among: Any, infos: Sequence[TraceInfo], level: float) -> Bounds:
     rows = np.flatnonzero(among)
     if not len(rows):
         return math.nan, math.nan, math.nan
     # Two one-sided bounds at `level` are a two-sided interval at 2 * level - 1.
-    low, high = clustered(flags[rows], [infos[i].group for i in rows], "beta", 2 * level - 1)
+    low, high = clustered(flags[rows], [infos[int(i)].group for i in rows], "beta", 2 * level - 1)
     return float(flags[rows].mean()), low, high
 
 
