@@ -90,7 +90,7 @@ def panel(ax: Axes) -> dict[str, Any]:
     return {
         "title": ax.get_title(loc="left"),
         "axes": [ax.get_xlabel(), ax.get_ylabel()],
-        "ticks": [[t.get_text() for t in each.get_ticklabels()] for each in (ax.xaxis, ax.yaxis)],
+        "ticks": [[t.get_text() for t in a.get_ticklabels() if a.get_visible()] for a in (ax.xaxis, ax.yaxis)],
         "legend": [text.get_text() for text in legend.get_texts()] if legend else [],
         "texts": [text.get_text() for text in ax.texts],
         "lines": [{"points": len(line.get_xydata()), "some": plain(some(line.get_xydata()))} for line in ax.lines],

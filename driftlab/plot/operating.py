@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from driftlab.detectors import Plateau
+from driftlab.detectors import Plateau, Run
 from driftlab.errors import InputError
-from driftlab.evaluate.curves import placebo_scores
 from driftlab.findings import best_of, is_steps, labels, leader, share_text, task_name
 from driftlab.outcome.thresholds import Curve, curve
 from driftlab.outcome.truth import Floats
@@ -133,9 +132,9 @@ def _lines(ax: Axes, sweep: Sweep, task: str, x: str, y: str) -> None:
     for cell in filter(is_steps, cells):
         _line(ax, cell.curve, x, y, color=GREY, linestyle="-", linewidth=2.2, label="steps: counting them (control)")
     best = leader(cells)
-    accumulator = best.detector.accumulator if best is not None and isinstance(best.detector, Plateau) else None
+    accumulator = best.detector.accumulator if best is not None and isinstance(best.detector, Plateau) else Run(1)
     evaluation = sweep.evaluations[task]
-    for place, noise in enumerate(placebo_scores(evaluation, accumulator, draws=4)):
+    for place, noise in enumerate(evaluation.noise(accumulator)[:4]):
         found = curve(noise, evaluation.measurements.offsets, evaluation.truth)
         text = "placebo: four draws of noise (control)" if not place else None
         _line(ax, found, x, y, ring=False, color=PALE, linestyle="-", linewidth=0.9, label=text, zorder=0)

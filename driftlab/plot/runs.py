@@ -168,7 +168,7 @@ def _lanes(count: int, axes: Sequence[Axes] | None) -> Panels:
         figure_of(found[0]).set_size_inches(9.0, 0.9 + 1.15 * count)
         for ax in found[:-1]:
             ax.sharex(found[-1])
-            ax.tick_params(labelbottom=False)
+            ax.xaxis.set_visible(False)  # the steps are counted once, at the bottom
     return found
 
 
@@ -187,7 +187,7 @@ def _deltas(ax: Axes, shown: Sequence[Input], columns: Mapping[Input, NDArray[An
             label=text,
         )
     tidy(ax, y="delta")
-    ax.set_ylim(-0.06, 1.06)
+    ax.set(ylim=(-0.06, 1.06), yticks=(0, 0.5, 1))
     if not shown:
         middle: dict[str, Any] = {"transform": ax.transAxes, "ha": "center", "va": "center"}
         ax.text(0.5, 0.5, "the rule reads no deltas", fontsize=SMALL, color=GREY, **middle)
@@ -209,7 +209,7 @@ def _score(ax: Axes, scores: NDArray[np.float64], rule: StopRule, alarm: int) ->
             label="alarm",
         )
     tidy(ax, y="score")
-    ax.set_ylim(-0.06, 1.12)
+    ax.set(ylim=(-0.06, 1.12), yticks=(0, 0.5, 1))
 
 
 def _signals(ax: Axes, trace: Trace, signals: Sequence[str]) -> None:
@@ -227,6 +227,7 @@ def _signals(ax: Axes, trace: Trace, signals: Sequence[str]) -> None:
             label=name,
         )
     tidy(ax, y="signal")
+    ax.yaxis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 5, 10]))
     low, high = ax.get_ylim()
     if high - low < 0.2:  # a constant signal: a scale of thousandths would look like news
         ax.set_ylim((low + high) / 2 - 0.5, (low + high) / 2 + 0.5)

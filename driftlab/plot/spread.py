@@ -125,8 +125,9 @@ def _delays(ax: Axes, alarms: Ints, truth: Truth) -> None:
     middle = float(np.median(delays))
     ax.axvline(middle, color=INK, linestyle="--", linewidth=1.3, label=f"median {middle:g}")
     tidy(ax, "delay: steps from the onset to the alarm", "hits")
-    ax.yaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
-    ax.legend(fontsize=SMALL, frameon=False, loc="upper right")
+    for axis, bins in ((ax.xaxis, 8), (ax.yaxis, 6)):
+        axis.set_major_locator(MaxNLocator(nbins=bins, integer=True))
+    key_below(ax)
     title(ax, f"{len(delays)} of {n} stalls hit, half of the hits within {middle:g} steps of the onset")
 
 

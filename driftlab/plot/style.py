@@ -9,6 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import TightLayoutEngine
 from matplotlib.legend import Legend
 from matplotlib.transforms import ScaledTranslation
 from numpy.typing import NDArray
@@ -49,25 +50,33 @@ def panels(count: int, axes: Sequence[Axes] | None = None, *, height: float = 4.
         return given
     columns = min(columns, count)
     rows = -(-count // columns)
-    figure = plt.figure(figsize=(WIDTH if columns > 1 else 6.4, height * rows), layout="constrained")
+    figure = plt.figure(figsize=(WIDTH if columns > 1 else 6.4, height * rows), layout=fitted())
     made = [figure.add_subplot(rows, columns, place + 1) for place in range(count)]
     return np.array(made, dtype=object)
 
 
 def single(ax: Axes | None, *, width: float = WIDTH, height: float = 4.0) -> Axes:
     """Return the given axes, or those of a new figure."""
-    return ax if ax is not None else plt.figure(figsize=(width, height), layout="constrained").add_subplot()
+    return ax if ax is not None else plt.figure(figsize=(width, height), layout=fitted()).add_subplot()
+
+
+def fitted() -> TightLayoutEngine:
+    """Return a layout that measures once what stands around the axes; "constrained" measures all of it twice."""
+    # Its rectangle, the whole figure, would be a reason to measure again.
+    return TightLayoutEngine(pad=0.4, w_pad=1.2, h_pad=0.8, rect=None)  # type: ignore[arg-type]
 
 
 def title(ax: Axes, text: str, *, beside: float = 0.9) -> None:
     """Write the finding above the axes, in as many lines as it needs; `beside` inches are taken by labels."""
     grid = ax.get_subplotspec()
-    columns = grid.get_gridspec().ncols if grid is not None else 1
+    # Topmost: a colorbar splits the cell that the axes had.
+    columns = grid.get_topmost_subplotspec().get_gridspec().ncols if grid is not None else 1
     inches = figure_of(ax).get_size_inches()[0] / columns - beside
     room = max(30, int(inches * 72 / (TITLE * 0.52)))
     # An interval is not broken over two lines.
     whole = re.sub(r"\[[^]]*\]", lambda found: found[0].replace(" ", "\u00a0"), text).replace(" [", "\u00a0[")
-    ax.set_title("\n".join(textwrap.wrap(whole, room)), loc="left", fontsize=TITLE, color=INK, parse_math=False)
+    # A height that is given spares matplotlib the search for one, which measures every tick again.
+    ax.set_title("\n".join(textwrap.wrap(whole, room)), loc="left", y=1, fontsize=TITLE, color=INK, parse_math=False)
 
 
 def figure_of(ax: Axes) -> Figure:
@@ -81,6 +90,7 @@ def tidy(ax: Axes, x: str = "", y: str = "") -> None:
     ax.set_ylabel(y, fontsize=SMALL + 0.5)
     ax.tick_params(labelsize=SMALL)
     ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[:].set_in_layout(False)  # they end where the axes do; measuring them measures every tick again
 
 
 def key_below(ax: Axes, *, columns: int = 1, **options: Any) -> None:
@@ -134,5 +144,6 @@ def caption(axes: Panels, absent: str, *, own: bool) -> None:
     if absent and own:
         line = "not drawn – " + "; ".join(absent.splitlines())
         figure = figure_of(axes[0])
-        room = int(figure.get_size_inches()[0] * 72 / (SMALL * 0.5))
-        figure.supxlabel(textwrap.fill(line, room), fontsize=SMALL, color=GREY, x=0.01, ha="left", parse_math=False)
+        width, height = figure.get_size_inches()
+        said = textwrap.fill(line, int(width * 72 / (SMALL * 0.5)))
+        figure.supxlabel(said, fontsize=SMALL, color=GREY, x=0.01, y=0.04 / height, ha="left", parse_math=False)

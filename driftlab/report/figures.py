@@ -10,6 +10,9 @@ from typing import Any
 import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure as Canvas
+from PIL import Image
 
 from driftlab import plot
 from driftlab.findings import best_of, leader, why_not
@@ -33,11 +36,21 @@ class Album:
         """Keep the figure of some axes as PNG, close it, return what shows it in a document."""
         found = list(np.array(axes, dtype=object).ravel())
         said = [ax.get_title(loc="left") or "".join(text.get_text() for text in ax.texts[:1]) for ax in found]
-        buffer = io.BytesIO()
-        figure_of(found[0]).savefig(buffer, format="png", dpi=DPI, metadata={"Software": None})
+        self.pictures[name] = png(figure_of(found[0]))
         plt.close(figure_of(found[0]))
-        self.pictures[name] = buffer.getvalue()
         return Figure(name, " ".join("; ".join(text for text in said if text).split()) or name)
+
+
+def png(whole: Canvas) -> bytes:
+    """Return a figure as PNG. It is drawn once (`savefig` draws twice where there is a layout), without alpha."""
+    whole.set_dpi(DPI)
+    canvas: Any = FigureCanvasAgg(whole)
+    canvas.draw()
+    buffer = io.BytesIO()
+    pixels = Image.frombuffer("RGBA", canvas.get_width_height(), canvas.buffer_rgba(), "raw", "RGBA", 0, 1)
+    # Level 3 takes three quarters of the time; without alpha the files are still smaller than they were.
+    pixels.convert("RGB").save(buffer, "png", dpi=(DPI, DPI), compress_level=3)
+    return buffer.getvalue()
 
 
 @contextmanager
