@@ -23,6 +23,7 @@ from driftlab.calibrate.choose import choices
 from driftlab.calibrate.nested import nested
 from driftlab.detectors import Plateau, Run, score
 from driftlab.evaluate import Ranked
+from driftlab.evaluate.drawn import Resampled
 from driftlab.measure import Measurements
 from driftlab.metrics.noise import Noise
 from driftlab.outcome import Truth, tally
@@ -61,14 +62,14 @@ def _covered(seed: int, area: float, m: int, n: int, *, alike: float = 0.0, runs
     few = min(m, n) < 25
     weights = cluster_weights(groups.tolist(), 1 if few else DRAWS, seed)
     designs = ranking.design(range(len(groups))), ranking.design(groups.tolist())
-    drawn = ranking.draws(scores, offsets, weights)
+    drawn = Resampled(ranking, weights).areas(ranking.compared(scores, offsets))
     low, high = Ranked(ranking.auc(scores, offsets), drawn, m * runs, n * runs, (m, n), *designs).interval()
     return low <= area <= high
 
 
 def optimism(quick: bool) -> Iterator[Line]:
     """Youden's index: reported by the same traces, by nested cross-validation, and what fresh traces say (n = 40)."""
-    repeats = 100 if quick else 400
+    repeats = 200 if quick else 1000
     detectors = [Plateau(COLUMN, Run(patience)) for patience in range(1, 7)]
     for name, shift in SKILLS.items():
         fresh = skilled(np.random.default_rng(10**6), 4000, shift)

@@ -120,6 +120,18 @@ def auc(stalled: Sequence[float], good: Sequence[float]) -> float:
     return sum(won) / len(won) if won else math.nan
 
 
+def pairs_won(
+    high: Sequence[Sequence[float]], low: Sequence[Sequence[float]], own: Sequence[float], heavy: Sequence[float]
+) -> float:
+    """Return the mean over scores of the weight of pairs in which the stalled one scores higher, ties counting half."""
+    total = 0.0
+    for above, below in zip(high, low, strict=True):
+        for a, m in zip(above, own, strict=True):
+            for b, n in zip(below, heavy, strict=True):
+                total += m * n * (1.0 if a > b else 0.5 if a == b else 0.0)
+    return total / len(high)
+
+
 def auc_at_equal_age(
     runs: Sequence[tuple[str | None, tuple[int, int] | None, Sequence[float]]], width: int
 ) -> tuple[float, int, int]:

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from studies import COLUMN, drawn, study
 
 from driftlab.calibrate.nested import Procedure, nested
@@ -27,6 +29,19 @@ def test_every_fold_holds_whole_problems_and_every_trace_is_left_out_once():
     assert found.table.groupby("repeat")[["n_stalled", "n_good"]].sum().values.tolist() == [[20, 20]] * 3
     assert (found.table["n_stalled"] % 2 == 0).all()  # two stalled runs a problem, never on two sides
     assert found.youden == 1.0
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 9)), min_size=4, max_size=60), st.integers(2, 6))
+def test_every_fold_holds_both_classes(labels: list[tuple[bool, int]], folds: int):
+    stalled, good = ([[1.0] * 3] * sum(kind is each for kind, _ in labels) for each in (True, False))
+    names = [str(name) for each in (True, False) for kind, name in labels if kind is each]
+    here = [len({name for kind, name in labels if kind is each}) for each in (True, False)]
+    found = nested(study(stalled, good, problem=names), DETECTORS[:1], folds=folds, repeats=2)
+    if min(here) < 2:
+        assert found.why == "one class only, or fewer than 2 problems of each"
+        return
+    assert (found.table[["n_stalled", "n_good"]] > 0).all(axis=None)
+    assert found.table["fold"].max() + 1 == min(folds, *here)
 
 
 def test_on_noise_the_same_traces_promise_and_new_ones_do_not_keep():

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score, roc_curve
 from studies import Run, runs, truth_of
 
+from driftlab.evaluate import drawn
+from driftlab.evaluate.drawn import Resampled
 from driftlab.evaluate.ranking import Ranking, Stratum
 from driftlab.evaluate.units import equal_age, horizon, landmark, matched, whole_trace
 from driftlab.outcome.truth import Truth
@@ -60,20 +62,36 @@ def test_the_area_of_a_draw_is_that_of_the_drawn_traces(stalled, good, by_pair):
     ranking = Ranking((Stratum(np.arange(m), np.arange(m, m + n), 0, 1),), by_pair)
     scores, offsets = np.array(stalled + good), np.arange(m + n + 1)
     weights = cluster_weights([k // 2 for k in range(m + n)], 20, 0)
-    drawn = ranking.draws(scores, offsets, weights)
+    found = Resampled(ranking, weights).areas(ranking.compared(scores, offsets))
     for place, own in enumerate(weights.T.astype(int)):
         expected = naive.auc(*(np.repeat(*each).tolist() for each in ((scores[:m], own[:m]), (scores[m:], own[m:]))))
-        np.testing.assert_allclose(drawn[place], expected)
+        np.testing.assert_allclose(found[place], expected)
 
 
 @given(runs(max_size=8), st.integers(1, 3), st.booleans())
 def test_the_mean_of_several_scores_draws_as_each_alone(found: list[Run], width: int, by_pair: bool):
     truth, scores, offsets = truth_of(found)
     ranking = Ranking(equal_age(truth, width).strata, by_pair)
-    many = [scores, scores[::-1].copy(), np.round(scores)]
+    many = np.array([scores, scores[::-1], np.round(scores)])
     weights = cluster_weights(range(len(found)), 12, 1)
-    expected = np.mean([ranking.draws(each, offsets, weights) for each in many], axis=0)
-    np.testing.assert_allclose(ranking.mean_draws(many, offsets, weights), expected)
+    resampled = Resampled(ranking, weights)
+    expected = np.mean([resampled.areas(ranking.compared(each, offsets)) for each in many], axis=0)
+    compared = ranking.compared(many, offsets)
+    np.testing.assert_allclose(resampled.areas(compared), expected)
+    if ranking.strata:
+        np.testing.assert_allclose(ranking.areas(compared), [ranking.auc(each, offsets) for each in many])
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.integers(1, 9), st.integers(1, 9))
+def test_a_table_and_an_order_count_the_same_pairs(seed: int, scores: int, stalled: int, good: int):
+    random = np.random.default_rng(seed)
+    high, low = (random.integers(4, size=(scores, n)) / 4 for n in (stalled, good))
+    own, heavy = (random.integers(4, size=(n, 6)).astype(np.float32) for n in (stalled, good))
+    expected = [naive.pairs_won(high, low, own[:, draw], heavy[:, draw]) for draw in range(6)]
+    np.testing.assert_allclose(drawn._by_order(high, low, own, heavy), expected, rtol=1e-6)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(drawn, "TABLE", 2)  # one row of the table at a time
+        np.testing.assert_allclose(drawn._by_table(high, low, own, heavy), expected, rtol=1e-6)
 
 
 def test_each_stalled_trace_counts_once_or_each_pair_once():

@@ -139,4 +139,4 @@ def one_a_problem(measured: Measurements, seed: int) -> list[int]:
     for place, info in enumerate(measured.infos):
         if info.label == "good":
             groups.setdefault(info.group, []).append(place)
-    return [int(random.choice(groups[group])) for group in sorted(groups)]
+    return [groups[group][random.integers(len(groups[group]))] for group in sorted(groups)]

@@ -14,8 +14,8 @@ from driftlab.corpus.split import problems
 from driftlab.detectors import Detector, first_alarms, score
 from driftlab.extras import need
 from driftlab.measure import Measurements
-from driftlab.outcome.truth import Floats, Ints, Truth, outcomes, ratio
-from driftlab.stats import LEVEL, cluster_weights, percentile
+from driftlab.outcome.truth import OUTCOMES, Floats, Ints, Truth, coded, ratio
+from driftlab.stats import LEVEL, cluster_weights, numbered, percentile
 
 DRAWS = 1000
 
@@ -154,19 +154,24 @@ Rule = tuple[Detector, float, Floats]
 
 
 def _folds(measured: Measurements, truth: Truth, folds: int, repeats: int, seed: int) -> NDArray[np.int64] | None:
-    """Fold of each trace in each repeat, (n_repeats, n_traces); None where no fold can hold both classes."""
-    groups = np.array(["\0".join(info.group) for info in measured.infos], dtype=object)
-    kind = np.where(truth.stalled, 1, np.where(truth.good, 2, 0))
-    count = min(folds, *(len(set(groups[kind == k])) for k in (1, 2)))
+    """Fold of each trace in each repeat, (n_repeats, n_traces); None where no fold can hold both classes.
+
+    Problems are dealt out in turn: those with stalled traces only, with both, with good ones only. Every fold
+    then gets its share of each kind, and both classes, which scikit-learn's grouped splitter does not promise.
+    """
+    problem = numbered([info.group for info in measured.infos])
+    size = int(problem.max(initial=-1)) + 1
+    stalled, good = (np.bincount(problem[rows], minlength=size) > 0 for rows in (truth.stalled, truth.good))
+    count = min(folds, int(stalled.sum()), int(good.sum()))
     if count < 2:
         return None
-    splitter = need("sklearn.model_selection", "study").StratifiedGroupKFold
-    out = np.zeros((repeats, len(groups)), dtype=np.int64)
-    labelled = np.flatnonzero(kind > 0)  # the others are in no rate, whatever fold they are in
+    kind = good.astype(np.int64) - stalled  # a problem without labels is in no rate, whatever fold it is in
+    out = np.zeros((repeats, len(problem)), dtype=np.int64)
     for repeat in range(repeats):
-        parts = splitter(count, shuffle=True, random_state=seed + repeat)
-        for fold, (_, test) in enumerate(parts.split(labelled, kind[labelled], groups[labelled])):
-            out[repeat, labelled[test]] = fold
+        mixed = np.random.default_rng((seed, repeat)).permutation(np.flatnonzero(stalled | good))
+        fold = np.zeros(size, dtype=np.int64)
+        fold[mixed[np.argsort(kind[mixed], kind="stable")]] = np.arange(len(mixed)) % count
+        out[repeat] = fold[problem]
     return out
 
 
@@ -175,10 +180,10 @@ def _choosing(measured: Measurements, train: NDArray[np.bool_], procedure: Proce
     if procedure.share == 1:
         return train
     rows = []
+    groups = [info.group for info in measured.infos]
     for number, inside in enumerate(train):
-        infos = [info for info, use in zip(measured.infos, inside, strict=True) if use]
-        first = problems(infos, procedure.share, seed + number)
-        rows.append(inside & np.array([info.group in first for info in measured.infos]))
+        first = problems((groups[row] for row in np.flatnonzero(inside)), procedure.share, seed + number)
+        rows.append(inside & np.array([group in first for group in groups]))
     return np.stack(rows)
 
 
@@ -225,22 +230,18 @@ def _pooled(rules: Sequence[Rule], place: Ints, measured: Measurements, truth: T
 
 def _rates(alarms: Ints, truth: Truth, weights: NDArray[Any] | None = None) -> dict[str, Floats]:
     """Rates of several rows of alarms; with weights (n_traces, n_draws), of each draw, rows averaged."""
-    named = np.stack([outcomes(row, truth) for row in alarms])
-    heavy = np.eye(len(alarms)) if weights is None else np.ones((1, len(alarms))) / len(alarms)
-    after = np.where(named == "hit", truth.lengths - 1 - alarms, 0)
-
-    def total(values: NDArray[Any]) -> Floats:
-        mixed: Floats = heavy @ values
-        found: Floats = mixed.sum(axis=1) if weights is None else (mixed @ weights)[0]
-        return found
-
-    ones = np.ones_like(alarms)
-    hit, fired = total(named == "hit"), total(np.isin(named, ["hit", "premature", "late", "false stop"]))
-    recall = ratio(hit, total(ones * truth.stalled))
-    stops = ratio(total(named == "false stop"), total(ones * truth.good))
-    saved = ratio(total(after), total(ones * truth.stalled * truth.lengths))
-    found = {"recall": recall, "false_stop_rate": stops, "saved": saved, "precision": ratio(hit, fired)}
-    return found | {"youden": recall - stops}
+    code = coded(alarms, truth)
+    hit = code == OUTCOMES.index("hit")
+    fired = (alarms >= 0) & (truth.stalled | truth.good)
+    stop = code == OUTCOMES.index("false stop")
+    whole = [np.broadcast_to(each, alarms.shape) for each in (truth.stalled, truth.good, truth.stalled * truth.lengths)]
+    counted = np.stack([hit, fired, stop, hit * (truth.lengths - 1 - alarms), *whole]).astype(np.float64)
+    hits, alarmed, stops, after, stalled, good, steps = (
+        counted.sum(axis=2) if weights is None else counted.mean(axis=1) @ weights
+    )
+    found = {"recall": ratio(hits, stalled), "false_stop_rate": ratio(stops, good), "saved": ratio(after, steps)}
+    found |= {"precision": ratio(hits, alarmed)}
+    return found | {"youden": found["recall"] - found["false_stop_rate"]}
 
 
 def _intervals(

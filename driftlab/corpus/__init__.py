@@ -96,7 +96,7 @@ class Corpus(Sequence[Trace]):
         InputError
             When `share` is not between 0 and 1.
         """
-        first = problems(self, share, seed)
+        first = problems((trace.group for trace in self), share, seed)
         return self.filter(lambda trace: trace.group in first), self.filter(lambda trace: trace.group not in first)
 
     def signal_specs(self) -> dict[str, SignalSpec]:

@@ -5,11 +5,18 @@ from collections.abc import Iterable
 import numpy as np
 
 from driftlab.errors import InputError
-from driftlab.trace import TraceInfo
 
 
-def problems(traces: Iterable[TraceInfo], share: float, seed: int) -> set[tuple[str, str]]:
+def problems(groups: Iterable[tuple[str, str]], share: float, seed: int) -> set[tuple[str, str]]:
     """Draw about `share` of the problems of each task.
+
+    Parameters
+    ----------
+    groups : iterable of (str, str)
+        Task and problem of each trace.
+    share : float
+        In (0, 1).
+    seed : int
 
     Raises
     ------
@@ -19,9 +26,9 @@ def problems(traces: Iterable[TraceInfo], share: float, seed: int) -> set[tuple[
     if not 0 < share < 1:
         raise InputError(f"share must be between 0 and 1, got {share!r}")
     random = np.random.default_rng(seed)
-    groups = sorted({trace.group for trace in traces})
+    names = sorted(set(groups))
     first: set[tuple[str, str]] = set()
-    for task in sorted({task for task, _ in groups}):
-        own = [group for group in groups if group[0] == task]
+    for task in sorted({task for task, _ in names}):
+        own = [name for name in names if name[0] == task]
         first.update(own[place] for place in random.permutation(len(own))[: round(share * len(own))])
     return first

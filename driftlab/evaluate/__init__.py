@@ -1,7 +1,7 @@
 """How well a score ranks stalled above good traces of one task."""
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from driftlab.detectors import Accumulator, Detector, Plateau, Run, score
 from driftlab.errors import InputError
+from driftlab.evaluate.drawn import Resampled
 from driftlab.evaluate.ranked import Ranked, verdict
-from driftlab.evaluate.ranking import Ranking
+from driftlab.evaluate.ranking import Maxima, Ranking
 from driftlab.evaluate.units import KEEP_GOOD, equal_age, horizon, landmark, matched, whole_trace
 from driftlab.measure import Measurements
 from driftlab.metrics.noise import Noise
@@ -50,6 +51,7 @@ class Evaluation:
     draws: int = 1000
     seed: int = 0
     _placebos: dict[Accumulator, Ranked] = field(default_factory=dict, init=False)
+    _resampled: dict[Ranking, Resampled] = field(default_factory=dict, init=False)
     _facts: dict[Ranking, tuple[tuple[int, int], Design, Design]] = field(default_factory=dict, init=False)
 
     @cached_property
@@ -148,28 +150,28 @@ class Evaluation:
         """
         _check(scores, self.measurements)
         ranking = self.ranking if ranking is None else ranking
-        offsets = self.measurements.offsets
         if not ranking.strata:
             return self._ranked(ranking, math.nan, np.full(self.draws, math.nan))
-        drawn = partial(ranking.draws, scores, offsets, self.weights)
-        return self._ranked(ranking, ranking.auc(scores, offsets), drawn)
+        compared = ranking.compared(scores, self.measurements.offsets)
+        return self._ranked(ranking, float(ranking.areas(compared)[0]), partial(self._areas, ranking, compared))
 
     def placebo(self, detector: Detector) -> Ranked:
         """Rank noise through the same accumulator: the mean of `PLACEBO_DRAWS` draws of it."""
         accumulator = _accumulator(detector)
         if accumulator not in self._placebos:
-            many = self._noise(accumulator)
-            offsets = self.measurements.offsets
-            areas = np.array([self.ranking.auc(scores, offsets) for scores in many])
-            drawn = partial(self.ranking.mean_draws, list(many), offsets, self.weights)
-            ranked = self._ranked(self.ranking, float(np.mean(areas)), drawn)
-            self._placebos[accumulator] = replace(ranked, noises=areas)
+            self._placebos[accumulator] = self._placebo(accumulator)
         return self._placebos[accumulator]
 
     def noise_areas(self, detector: Detector, ranking: Ranking) -> Floats:
         """Return the area of each draw of noise under any ranking: what its pipeline alone reaches."""
-        areas = [ranking.auc(scores, self.measurements.offsets) for scores in self._noise(_accumulator(detector))]
-        return np.array(areas, dtype=np.float64)
+        if not ranking.strata:
+            return np.full(PLACEBO_DRAWS, math.nan)
+        return ranking.areas(ranking.compared(self.noise(_accumulator(detector)), self.measurements.offsets))
+
+    def noise(self, accumulator: Accumulator) -> Floats:
+        """Return the scores of every draw of noise through one accumulator, (n_noises, n_steps_in_all)."""
+        plateau = Plateau(Noise(), accumulator)
+        return score(self._noises, [plateau])[plateau].reshape(PLACEBO_DRAWS, -1)
 
     def steps(self) -> Ranked:
         """Rank the step counter: 0.5 by construction wherever traces of equal age are compared."""
@@ -200,10 +202,20 @@ class Evaluation:
         problems, traces_tell, problems_tell = self._facts[ranking]
         return Ranked(auc, drawn, ranking.n_stalled, len(ranking.good), problems, traces_tell, problems_tell)
 
-    def _noise(self, accumulator: Accumulator) -> Floats:
-        """Scores of every draw of noise, (n_noises, n_steps_in_all)."""
-        plateau = Plateau(Noise(), accumulator)
-        return score(self._noises, [plateau])[plateau].reshape(PLACEBO_DRAWS, -1)
+    def _placebo(self, accumulator: Accumulator) -> Ranked:
+        if not self.ranking.strata:
+            return replace(self.rank(self.noise(accumulator)[0]), noises=np.full(PLACEBO_DRAWS, math.nan))
+        compared = self.ranking.compared(self.noise(accumulator), self.measurements.offsets)
+        areas = self.ranking.areas(compared)
+        ranked = self._ranked(self.ranking, float(np.mean(areas)), partial(self._areas, self.ranking, compared))
+        return replace(ranked, noises=areas)
+
+    def _areas(self, ranking: Ranking, compared: Sequence[Maxima]) -> Floats:
+        """Areas in every draw. Only the rankings that every score goes through stay looked up."""
+        if ranking in (self.ranking, self.within_setup) and ranking not in self._resampled:
+            self._resampled[ranking] = Resampled(ranking, self.weights)
+        resampled = self._resampled.get(ranking) or Resampled(ranking, self.weights)
+        return resampled.areas(compared)
 
     @cached_property
     def _noises(self) -> Measurements:

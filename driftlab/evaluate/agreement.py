@@ -10,7 +10,7 @@ import numpy as np
 from driftlab.errors import InputError
 from driftlab.extras import need
 from driftlab.outcome.truth import ratio
-from driftlab.stats import LEVEL, proportion
+from driftlab.stats import LEVEL, normal_reach, proportion
 from driftlab.strict import strict
 from driftlab.trace import TraceInfo
 
@@ -142,7 +142,7 @@ def kappa(first: Iterable[Hashable], second: Iterable[Hashable], *, level: float
         counts[labels.index(a), labels.index(b)] += 1
     with np.errstate(invalid="ignore", divide="ignore"):  # one of them used one label only: no test against 0
         found = need("statsmodels.stats.inter_rater", "study").cohens_kappa(counts)
-    reach = float(need("scipy.stats", "study").norm.ppf(0.5 + level / 2) * found.std_kappa)
+    reach = normal_reach(level) * float(found.std_kappa)
     # The normal interval may leave the range that kappa has.
     return float(found.kappa), max(-1.0, float(found.kappa) - reach), min(1.0, float(found.kappa) + reach)
 

@@ -6,15 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from driftlab.detectors import Accumulator, Plateau, Run, score
-from driftlab.evaluate import PLACEBO_DRAWS, Evaluation
+from driftlab.detectors import Accumulator, Run
+from driftlab.evaluate import Evaluation
 from driftlab.evaluate.ranking import Ranking, Stratum
 from driftlab.evaluate.ranking import maxima as largest
-from driftlab.measure import Measurements
-from driftlab.metrics.noise import Noise
 from driftlab.outcome.thresholds import Curve
 from driftlab.outcome.truth import Floats
-from driftlab.reading import Input
 
 GRID = np.linspace(0, 1, 101)
 BAND_DRAWS = 300  # pointwise bands need fewer draws than the interval of the area
@@ -127,29 +124,9 @@ def placebo_band(evaluation: Evaluation, accumulator: Accumulator | None = None)
     if not evaluation.ranking.strata:
         return Band(np.zeros(0), np.zeros(0), np.zeros(0))
     offsets = evaluation.measurements.offsets
-    curves = [evaluation.ranking.roc(scores, offsets) for scores in placebo_scores(evaluation, accumulator)]
+    curves = [evaluation.ranking.roc(scores, offsets) for scores in evaluation.noise(accumulator or Run(1))]
     recalls = np.stack([np.interp(GRID, *found) for found in curves])
     return Band(GRID, recalls.min(axis=0), recalls.max(axis=0))
-
-
-def placebo_scores(
-    evaluation: Evaluation, accumulator: Accumulator | None = None, draws: int = PLACEBO_DRAWS
-) -> list[Floats]:
-    """Return the scores of several draws of noise through one accumulator, one array a draw.
-
-    Examples
-    --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
-    >>> one = Evaluation(measure([Trace(id="a", label="good", steps=[Step(state="x")] * 3)], ["exact"]))
-    >>> [len(scores) for scores in placebo_scores(one, draws=2)]
-    [3, 3]
-    """
-    measured, noises = evaluation.measurements, [Noise(seed=seed) for seed in range(draws)]
-    columns: dict[Input, Floats] = {noise: noise.column(measured.infos, measured.lengths) for noise in noises}
-    found = Measurements(measured.infos, measured.offsets, columns)
-    detectors = [Plateau(noise, accumulator or Run(1)) for noise in noises]
-    return list(score(found, detectors).values())
 
 
 def values_at(curve: Curve, value: str, thresholds: Floats) -> Floats:
@@ -199,4 +176,4 @@ def _ramp(share: float, low: Floats, high: Floats) -> Floats:
     return found
 
 
-__all__ = ["Band", "Maxima", "maxima", "placebo_band", "placebo_scores", "roc_band", "roc_draws", "values_at"]
+__all__ = ["Band", "Maxima", "maxima", "placebo_band", "roc_band", "roc_draws", "values_at"]

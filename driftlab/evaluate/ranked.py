@@ -7,9 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from driftlab.extras import need
 from driftlab.outcome.truth import Floats
-from driftlab.stats import FEW, LEVEL, Design, difference, method5, percentile
+from driftlab.stats import FEW, LEVEL, Design, difference, method5, normal_reach, percentile
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +139,7 @@ def verdict(ranked: Ranked, within: Ranked, controls: Sequence[tuple[str, Ranked
 def _drawn(value: float, draws: Floats, level: float) -> tuple[float, float]:
     low, high = percentile(draws, level)
     kept = draws[~np.isnan(draws)]
-    reach = float(need("scipy.stats", "study").norm.ppf(0.5 + level / 2) * kept.std()) if len(kept) else math.nan
+    reach = normal_reach(level) * float(kept.std()) if len(kept) else math.nan
     return min(low, value - reach), max(high, value + reach)
 
 

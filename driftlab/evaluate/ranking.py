@@ -5,13 +5,11 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from driftlab.outcome.truth import Floats, Ints
 from driftlab.stats import Design, numbered
 
-TABLE = 4_000_000  # pairs whose order is held at once
-NARROW = 20  # traces of the smaller class, a score, up to which a matrix product is the faster way
+Maxima = tuple[Floats, Floats]  # the largest scores of a stratum's stalled and of its good traces, (..., n) each
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,56 +76,25 @@ class Ranking:
         scores : (n_steps_in_all,) array
         offsets : (n_traces + 1,) array
         """
-        places = self.placements(scores, offsets)
-        if not places:
-            return math.nan
-        weights = [
-            np.full(len(p), len(s.good) if self.by_pair else 1) for p, s in zip(places, self.strata, strict=True)
-        ]
-        return float(np.average(np.concatenate(places), weights=np.concatenate(weights)))
+        return float(self.areas(self.compared(scores, offsets))[0]) if self.strata else math.nan
 
-    def placements(self, scores: Floats, offsets: Ints) -> list[Floats]:
-        """Return, a stratum at a time, each stalled trace's share of lower-scoring good traces."""
-        out = []
-        for stratum in self.strata:
-            high, good = maxima(scores, offsets, stratum)
-            good = np.sort(good)
-            below, upto = np.searchsorted(good, high, "left"), np.searchsorted(good, high, "right")
-            out.append((below + upto) / (2 * len(good)))
-        return out
-
-    def draws(self, scores: Floats, offsets: Ints, weights: NDArray[np.float32]) -> Floats:
-        """Return the area in each bootstrap draw, shape (n_draws,); `nan` where a draw lacks a class.
+    def compared(self, scores: Floats, offsets: Ints) -> list[Maxima]:
+        """Return what is compared in each stratum: all that an area, a curve or a bootstrap draw asks of scores.
 
         Parameters
         ----------
-        weights : (n_traces, n_draws) int array
-            How often each trace occurs in each draw, from `stats.cluster_weights`.
+        scores : (n_steps_in_all,) or (n_scores, n_steps_in_all) array
+        offsets : (n_traces + 1,) array
         """
-        return self.mean_draws([scores], offsets, weights)
+        return [maxima(np.atleast_2d(scores), offsets, stratum) for stratum in self.strata]
 
-    def mean_draws(self, many: Sequence[Floats], offsets: Ints, weights: NDArray[np.float32]) -> Floats:
-        """Return in each bootstrap draw the mean area of several scores, shape (n_draws,).
-
-        One table of the mean order of each pair serves all of them.
-        """
-        total, count = np.zeros(weights.shape[1]), np.zeros(weights.shape[1])
-        for stratum in self.strata:
-            own, heavy = weights[stratum.stalled], weights[stratum.good]
-            # One table serves many scores; for one, sorting is the shorter way.
-            way = _by_table if min(len(own), len(heavy)) <= NARROW * len(many) else _by_order
-            pairs = [maxima(scores, offsets, stratum) for scores in many]
-            self._add(total, count, way(pairs, own, heavy), own.sum(axis=0), heavy.sum(axis=0))
-        return np.divide(total, count, out=np.full_like(total, math.nan), where=count > 0)
-
-    def _add(self, total: Floats, count: Floats, lower: Floats, own: Floats, good: Floats) -> None:
-        """Add a stratum's sum over pairs: `good` pairs a stalled trace, weighed as one or as so many."""
-        if self.by_pair:
-            total += lower
-            count += own * good
-        else:
-            total += np.divide(lower, good, out=np.zeros_like(total), where=good > 0)
-            count += own * (good > 0)
+    def areas(self, compared: Sequence[Maxima]) -> Floats:
+        """Return the area of each of the scores that were compared, shape (n_scores,)."""
+        total = np.zeros(len(compared[0][0]))
+        for high, good in compared:
+            pairs = np.array([_lower(*pair) for pair in zip(high, np.sort(good), strict=True)])
+            total += pairs if self.by_pair else pairs / good.shape[1]
+        return total / (self.n_pairs if self.by_pair else self.n_stalled)
 
     def design(self, units: Sequence[Hashable]) -> Design:
         """Return how much the compared pairs tell when `units` (traces or problems) are what is independent."""
@@ -178,54 +145,28 @@ class Ranking:
         return Ranking(tuple(strata), self.by_pair)
 
 
-def maxima(scores: Floats, offsets: Ints, stratum: Stratum) -> tuple[Floats, Floats]:
-    """Return the largest score of each stalled and of each good trace of a stratum over its steps."""
-    high = _largest(scores, offsets, stratum.stalled, stratum)
-    return high, _largest(scores, offsets, stratum.good, stratum)
+def maxima(scores: Floats, offsets: Ints, stratum: Stratum) -> Maxima:
+    """Return the largest score of each stalled and of each good trace of a stratum over its steps.
+
+    Parameters
+    ----------
+    scores : (..., n_steps_in_all) array
+        The results have the same leading axes.
+    """
+    return _largest(scores, offsets, stratum.stalled, stratum), _largest(scores, offsets, stratum.good, stratum)
 
 
 def _largest(scores: Floats, offsets: Ints, rows: Ints, stratum: Stratum) -> Floats:
     """Largest score of each trace over the stratum's steps, cut at the trace's end."""
-    steps = np.arange(stratum.start, stratum.start + stratum.width)
-    last = offsets[rows + 1][:, None] - 1
-    found: Floats = scores[np.minimum(offsets[rows][:, None] + steps, last)].max(axis=1)
+    steps = np.arange(stratum.start, stratum.start + stratum.width)[:, None]
+    found: Floats = scores[..., np.minimum(offsets[rows] + steps, offsets[rows + 1] - 1)].max(axis=-2)
     return found
 
 
-Pair = tuple[Floats, Floats]
-
-
-def _by_table(many: Sequence[Pair], own: NDArray[np.float32], heavy: NDArray[np.float32]) -> Floats:
-    """Weighted pairs won in each draw, by one matrix product with the table of who beats whom."""
-    total, rows = np.zeros(own.shape[1]), max(1, TABLE // len(heavy))
-    for start in range(0, len(own), rows):
-        part = own[start : start + rows]
-        won = sum(_won(high[start : start + rows], good) for high, good in many) / np.float32(len(many))
-        few, other, table = (heavy, part, won.T) if len(heavy) < len(part) else (part, heavy, won)
-        total += np.einsum("gd,gd->d", table @ other, few, dtype=np.float64)
-    return total
-
-
-def _won(high: Floats, good: Floats) -> NDArray[np.float32]:
-    """Table of pairs: 1 where the stalled trace scores higher, 1/2 where both score alike."""
-    found: NDArray[np.float32] = (high[:, None] > good) + np.float32(0.5) * (high[:, None] == good)
-    return found
-
-
-def _by_order(many: Sequence[Pair], own: NDArray[np.float32], heavy: NDArray[np.float32]) -> Floats:
-    """Weighted pairs won in each draw, by running sums over the sorted good traces."""
-    total = np.zeros(own.shape[1])
-    for high, good in many:
-        order = np.argsort(good, kind="stable")
-        upto = np.zeros((len(good) + 1, own.shape[1]), dtype=np.float32)
-        np.cumsum(heavy[order], axis=0, out=upto[1:])
-        low, top = np.searchsorted(good[order], high, "left"), np.searchsorted(good[order], high, "right")
-        # Stalled traces at one place among the good ones are one row: there are at most 2 n_good + 1 places.
-        lined = np.argsort(low + top, kind="stable")
-        first = np.unique((low + top)[lined], return_index=True)[1]
-        mixed, place = np.add.reduceat(own[lined], first, axis=0), lined[first]
-        total += np.einsum("sd,sd->d", mixed, upto[low[place]] + upto[top[place]], dtype=np.float64) / 2
-    return total / len(many)
+def _lower(high: Floats, ordered: Floats) -> float:
+    """Pairs in which the stalled trace scores higher, ties counting half; good maxima ascending."""
+    below, upto = np.searchsorted(ordered, high, "left"), np.searchsorted(ordered, high, "right")
+    return float(below.sum() + upto.sum()) / 2
 
 
 def _with_jumps(grid: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:

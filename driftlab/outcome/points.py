@@ -13,7 +13,7 @@ from driftlab.measure import Measurements
 from driftlab.outcome import delays_of, tally
 from driftlab.outcome.spent import UNITS, bill
 from driftlab.outcome.truth import Floats, Ints, Truth, outcomes, ratio
-from driftlab.stats import LEVEL, clustered
+from driftlab.stats import LEVEL, clustered, normal_reach
 
 Row = dict[str, Any]
 
@@ -130,8 +130,7 @@ def risk(alarms: Ints, truth: Truth, level: float = LEVEL) -> Any:
     last = np.where(stopped, alarms[good], truth.lengths[good] - 1)
     # The library wants times above 0 and censors after events: step t is time t + 1.
     fitted = need("statsmodels.duration.survfunc", "study").SurvfuncRight(last + 1, stopped)
-    z = need("scipy.stats", "study").norm.ppf(0.5 + level / 2)
-    cumulative, reach = 1 - fitted.surv_prob, z * np.nan_to_num(fitted.surv_prob_se)
+    cumulative, reach = 1 - fitted.surv_prob, normal_reach(level) * np.nan_to_num(fitted.surv_prob_se)
     columns = {"step": fitted.surv_times - 1, "at_risk": fitted.n_risk, "risk": cumulative}
     columns |= {"low": np.clip(cumulative - reach, 0, 1), "high": np.clip(cumulative + reach, 0, 1)}
     return pandas.DataFrame(columns)

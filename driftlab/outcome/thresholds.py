@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from driftlab.outcome.truth import Floats, Ints, Truth, outcomes, ratio
+from driftlab.errors import InputError
+from driftlab.outcome.truth import OUTCOMES, Floats, Ints, Outcome, Truth, coded, ratio
 
-_CODES = {"hit": 0, "premature": 1, "late": 2, "false stop": 3}
-_REST = len(_CODES)  # what is in no rate
+ALARMS: tuple[Outcome, ...] = ("hit", "premature", "late", "false stop")  # what an alarm may be, where it counts
+_LINE = np.array([ALARMS.index(name) if name in ALARMS else -1 for name in OUTCOMES])
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +78,8 @@ class Curve:
         smallest one within the limit can be worse: it alarms earlier, before the onset too. Of equals the
         highest is taken. `inf` where every threshold stops too many, `nan` where there is no good trace.
         """
+        if not 0 <= max_false_stop <= 1:
+            raise InputError(f"max_false_stop must be between 0 and 1, got {max_false_stop!r}")
         if not self.n_good:
             return float("nan")
         within = np.flatnonzero(self.false_stop_rate <= max_false_stop)
@@ -133,43 +136,47 @@ def curves(scores: Floats, offsets: Ints, truth: Truth, members: NDArray[np.bool
     values, t, trace, low, high = records(scores, offsets)
     grid, high = np.unique(high, return_inverse=True)
     low = np.searchsorted(grid, low, side="right")
-    named = outcomes(t, truth.take(trace))
-    code = np.select([named == name for name in _CODES], list(_CODES.values()), default=_REST)
-    after, delay = truth.lengths[trace] - 1 - t, t - truth.onset[trace]
-    found = _Counter(len(grid) + 1, code, low, high)
-    per_set = [found.counts(inside[trace], after, delay) for inside in members]
-    shape = (len(members), len(grid))
-    stacked = np.array(per_set, dtype=np.int64).reshape(len(members), _REST + 2, len(grid)).swapaxes(0, 1)
+    code = _LINE[coded(t, truth.take(trace))]
+    told = np.flatnonzero(code >= 0)
+    found = _Falls(members[:, trace[told]], code[told], low[told], high[told], len(grid))
+    after, delay = (truth.lengths[trace] - 1 - t)[told], (t - truth.onset[trace])[told]
+    counts = [*found.counts(), found.over_hits(after), found.over_hits(delay)]
     names = ("hit", "premature", "late", "false_stop", "saved_steps", "delay_steps")
     whole: dict[str, Any] = {
         "n_stalled": (members @ truth.stalled.astype(np.int64))[:, None],
         "n_good": (members @ truth.good.astype(np.int64))[:, None],
         "stalled_steps": (members @ (truth.stalled * truth.lengths))[:, None],
     }
-    return Curve(values[grid], **{n: c.reshape(shape) for n, c in zip(names, stacked, strict=True)}, **whole)
+    return Curve(values[grid], **dict(zip(names, counts, strict=True)), **whole)
 
 
 @dataclass(frozen=True, eq=False)
-class _Counter:
-    """Counts records by outcome and threshold."""
+class _Falls:
+    """Records, each the alarm of the thresholds from `low` to `high`, counted in every set by outcome and threshold."""
 
-    size: int
+    inside: NDArray[np.bool_]
     code: Ints
     low: Ints
     high: Ints
+    size: int
 
-    def counts(self, inside: NDArray[np.bool_], after: Ints, delay: Ints) -> list[Ints]:
-        """Return the four outcome counts, then steps saved and delays over hits."""
-        found = self._fall(inside, None).reshape(_REST + 1, self.size)[:_REST]
-        hits = inside & (self.code == 0)
-        summed = [self._fall(hits, weight)[: self.size] for weight in (after, delay)]
-        return [np.rint(np.cumsum(each)[:-1]).astype(np.int64) for each in (*found, *summed)]
+    def counts(self) -> Ints:
+        """Return how many of each outcome, (4, n_sets, n_thresholds)."""
+        sets, rows = np.nonzero(self.inside)
+        found = self._summed(self.code[rows] * len(self.inside) + sets, rows, None, len(ALARMS) * len(self.inside))
+        return found.reshape(len(ALARMS), len(self.inside), self.size)
 
-    def _fall(self, inside: NDArray[np.bool_], weight: Ints | None) -> NDArray[Any]:
-        start, heavy = self.code[inside] * self.size, None if weight is None else weight[inside]
-        shape = (_REST + 1) * self.size
-        rises = np.bincount(start + self.low[inside], heavy, minlength=shape)
-        return rises - np.bincount(start + self.high[inside] + 1, heavy, minlength=shape)
+    def over_hits(self, weight: Ints) -> Ints:
+        """Return a weight summed over hits, (n_sets, n_thresholds)."""
+        sets, rows = np.nonzero(self.inside & (self.code == 0))
+        return self._summed(sets, rows, weight[rows], len(self.inside))
+
+    def _summed(self, line: Ints, rows: Ints, weight: Ints | None, lines: int) -> Ints:
+        """Sum over records on several lines: each adds from its `low` on, and no more above its `high`."""
+        start, shape = line * (self.size + 1), lines * (self.size + 1)
+        rises = np.bincount(start + self.low[rows], weight, minlength=shape)
+        rises = rises - np.bincount(start + self.high[rows] + 1, weight, minlength=shape)
+        return np.rint(np.cumsum(rises.reshape(lines, -1), axis=1)[:, :-1]).astype(np.int64)
 
 
 def records(scores: Floats, offsets: Ints) -> tuple[Floats, Ints, Ints, Ints, Ints]:

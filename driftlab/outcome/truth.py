@@ -11,6 +11,7 @@ from driftlab.trace import TraceInfo
 
 Outcome = Literal["hit", "premature", "late", "miss", "false stop", "pass", "none"]
 OUTCOMES: tuple[Outcome, ...] = ("hit", "premature", "late", "miss", "false stop", "pass", "none")
+_HIT, _PREMATURE, _LATE, _MISS, _FALSE_STOP, _PASS, _NONE = range(len(OUTCOMES))
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -84,16 +85,23 @@ def outcomes(alarms: Ints, truth: Truth) -> NDArray[np.str_]:
     >>> [outcomes(np.array([t, t]), truth).tolist() for t in (2, 3, 6, -1)]
     [['premature', 'false stop'], ['hit', 'false stop'], ['late', 'false stop'], ['miss', 'pass']]
     """
-    fired = alarms >= 0
-    cases = {
-        "premature": truth.stalled & fired & (alarms < truth.onset),
-        "hit": truth.stalled & fired & (alarms >= truth.onset) & (alarms < truth.end),
-        "late": truth.stalled & fired & (alarms >= truth.end),
-        "miss": truth.stalled & ~fired,
-        "false stop": truth.good & fired,
-        "pass": truth.good & ~fired,
-    }
-    return np.select(list(cases.values()), list(cases), default="none")
+    return np.array(OUTCOMES)[coded(alarms, truth)]
+
+
+def coded(alarms: Ints, truth: Truth) -> Ints:
+    """Number each outcome by its place in `OUTCOMES`; several rows of alarms, (..., n_traces), at once.
+
+    Examples
+    --------
+    >>> truth = Truth.of([TraceInfo(id="b", label="good")], np.array([9]))
+    >>> coded(np.array([[4], [-1]]), truth).tolist()
+    [[4], [5]]
+    """
+    stalled = np.where(alarms < truth.onset, _PREMATURE, np.where(alarms < truth.end, _HIT, _LATE))
+    stalled = np.where(alarms < 0, _MISS, stalled)
+    good = np.where(alarms < 0, _PASS, _FALSE_STOP)
+    found: Ints = np.where(truth.stalled, stalled, np.where(truth.good, good, _NONE))
+    return found
 
 
 def ratio(part: Any, whole: Any) -> Any:

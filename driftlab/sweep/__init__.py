@@ -12,6 +12,7 @@ from driftlab.evaluate.controls import LOUD, control_rows, controls
 from driftlab.extras import need
 from driftlab.measure import Measurements, measure
 from driftlab.metrics import Metric
+from driftlab.options import SWEEPING, checked
 from driftlab.outcome import tally
 from driftlab.outcome.points import point, risk
 from driftlab.outcome.spent import spent_in
@@ -161,14 +162,13 @@ class Sweep:
 
     def _each(self, cells: Iterable[Cell] | None, row: Callable[[Cell, Evaluation], dict[str, Any]]) -> Any:
         found = []
-        for cell in self.best_cells() if cells is None else cells:
-            evaluation = self.evaluations[cell.task]
-            name = {"verdict": cell.verdict, "task": cell.task, "metric": cell.metric, "view": cell.view}
-            counts = {f"n_{kind}": count for kind, count in evaluation.counts.items()}
-            name |= {"accumulator": cell.accumulator}
-            fair = not cell.blank
-            with _one_thread():
-                found.append(name | counts | (row(cell, evaluation) if fair else {}))
+        with _one_thread():
+            for cell in self.best_cells() if cells is None else cells:
+                evaluation = self.evaluations[cell.task]
+                name = {"verdict": cell.verdict, "task": cell.task, "metric": cell.metric, "view": cell.view}
+                counts = {f"n_{kind}": count for kind, count in evaluation.counts.items()}
+                name |= {"accumulator": cell.accumulator}
+                found.append(name | counts | ({} if cell.blank else row(cell, evaluation)))
         return need("pandas", "study").DataFrame(found)
 
     def _best(self, group: Sequence[Cell]) -> Cell:
@@ -231,6 +231,11 @@ def sweep(
     -------
     Sweep
 
+    Raises
+    ------
+    InputError
+        When an option is unknown, of the wrong type or out of range.
+
     Examples
     --------
     >>> from driftlab.trace import Span, Step
@@ -240,6 +245,7 @@ def sweep(
     >>> found.table()["verdict"].tolist()
     ['undefined: 1 good traces, 20 needed', 'undefined: 1 good traces, 20 needed']
     """
+    options = checked(options, SWEEPING)
     draws, seed = options.pop("draws", 1000), options.pop("seed", 0)
     progress = options.get("progress", False)
     asked = plan(traces, metrics)

@@ -9,6 +9,7 @@ from driftlab.detectors import Detector, Ewma, Plateau, Run, StepCount, detector
 from driftlab.evaluate import Evaluation, Ranked, verdict
 from driftlab.evaluate.ranking import Ranking
 from driftlab.metrics import Metric
+from driftlab.options import SWEEPING, checked
 from driftlab.outcome.thresholds import Curve, curve
 from driftlab.outcome.truth import Floats
 from driftlab.reading import Symbol
@@ -17,6 +18,7 @@ from driftlab.study import Plan
 
 PATIENCE = range(1, 9)
 DECAY = (0.6, 0.8, 0.9)
+NOBODY = Ranking(())
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +84,10 @@ def grid(
     detectors: Iterable[str | Detector] = (),
 ) -> list[Detector]:
     """Return every metric under every accumulator, the named detectors, the step counter."""
-    accumulators = [*(Run(p) for p in patience), *(Ewma(d) for d in decay)]
+    told = checked({"patience": patience, "decay": decay, "detectors": detectors}, SWEEPING)
+    accumulators = [*map(Run, told["patience"]), *map(Ewma, told["decay"])]
     plateaus = [Plateau(metric, accumulator) for metric in asked.metrics for accumulator in accumulators]
-    return list(dict.fromkeys([*plateaus, *map(detector, detectors), StepCount()]))
+    return list(dict.fromkeys([*plateaus, *map(detector, told["detectors"]), StepCount()]))
 
 
 def cells_of(task: str, evaluation: Evaluation, wanted: Sequence[Detector], asked: Plan) -> Iterable[Cell]:
@@ -108,7 +111,7 @@ def cells_of(task: str, evaluation: Evaluation, wanted: Sequence[Detector], aske
 
 def _ranked(task: str, evaluation: Evaluation, detector: Detector, scores: Floats) -> Cell:
     reachable = evaluation.horizon is None or detector.patience <= evaluation.horizon
-    nobody = None if reachable else Ranking(())
+    nobody = None if reachable else NOBODY
     ranked = evaluation.steps() if detector == StepCount() else evaluation.rank(scores, nobody)
     within = evaluation.rank(scores, evaluation.within_setup if reachable else nobody)
     trace = evaluation.whole.auc(scores, evaluation.measurements.offsets)
@@ -129,7 +132,7 @@ def _absent(evaluation: Evaluation, detector: Detector) -> str:
 def _hidden(task: str, evaluation: Evaluation, detector: Detector, why: str) -> Cell:
     """A row without numbers: the detector made the labels it would be judged by, or has nothing to judge."""
     silent = np.zeros(int(evaluation.measurements.offsets[-1]))
-    nothing = evaluation.rank(silent, Ranking(()))
+    nothing = evaluation.rank(silent, NOBODY)
     empty = curve(silent, evaluation.measurements.offsets, evaluation.truth)
     return Cell(task, detector, silent, nothing, nothing, float("nan"), empty, why)
 

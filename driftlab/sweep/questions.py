@@ -8,11 +8,13 @@ import msgspec
 import numpy as np
 
 from driftlab.errors import InputError
+from driftlab.evaluate.drawn import Resampled
 from driftlab.evaluate.ranked import Ranked
 from driftlab.evaluate.ranking import Ranking, Stratum
 from driftlab.extras import need
 from driftlab.measure import Measurements, measure
 from driftlab.metrics import Metric
+from driftlab.options import DRAWING, MEASURING, SWEEPING, checked
 from driftlab.spec import choice
 from driftlab.stats import cluster_weights
 from driftlab.study import plan
@@ -56,6 +58,8 @@ def ask(
     'not better than steps'
     """
     choice("question", question, QUESTIONS)
+    options = checked({**options, "outcome_source": outcome_source}, (*SWEEPING, "outcome_source"))
+    outcome_source = options.pop("outcome_source")
     if isinstance(traces, Measurements):
         pairs = zip(traces.infos, traces.lengths, strict=True)
         infos = tuple(relabelled(info, question, int(n), outcome_source) for info, n in pairs)
@@ -125,6 +129,8 @@ def people(
     [['(all)', 3, 1, 1.0], ['x', 3, 1, 1.0]]
     """
     choice("by", by, ("agent", "task", "setup", "source"))
+    options = checked({**options, "positive": positive}, ("metrics", "positive", "by", *DRAWING, *MEASURING))
+    positive = options.pop("positive")
     draws, seed = options.pop("draws", 1000), options.pop("seed", 0)
     asked = plan(traces, metrics)
     measured = measure(asked.traces, asked.metrics, **options)
@@ -176,8 +182,9 @@ def _agreed(similar: Any, said: Any, trace: Any, weights: Any, infos: Sequence[T
     ranking, offsets = Ranking((Stratum(yes, no, 0, 1),)), np.arange(len(said) + 1)
     problems = len({groups[i] for i in yes}), len({groups[i] for i in no})
     designs = ranking.design(range(len(said))), ranking.design(groups)
-    areas = ranking.draws(similar, offsets, weights)
-    ranked = Ranked(ranking.auc(similar, offsets), areas, len(yes), len(no), problems, *designs)
+    compared = ranking.compared(similar, offsets)
+    areas = Resampled(ranking, weights).areas(compared)
+    ranked = Ranked(float(ranking.areas(compared)[0]), areas, len(yes), len(no), problems, *designs)
     low, high = ranked.interval()
     found = need("sklearn.metrics", "study").average_precision_score(said, similar)
     row |= {"auc": ranked.auc, "auc_low": low, "auc_high": high, "average_precision": float(found)}
