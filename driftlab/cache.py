@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from driftlab.errors import InputError
 from driftlab.extras import need
 from driftlab.files import replacing
+from driftlab.options import folder_to_write
 from driftlab.trace import Trace
 
 Columns = dict[str, NDArray[Any]]
@@ -45,6 +46,11 @@ class Cache:
     folder : path
         Made when first written.
 
+    Raises
+    ------
+    InputError
+        When it is no path, or nothing can be written there.
+
     Examples
     --------
     >>> import tempfile
@@ -56,6 +62,9 @@ class Cache:
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
+        if not isinstance(folder, str | os.PathLike):
+            raise InputError(f"cache must be the path of a folder, got {folder!r}")
+        folder_to_write("cache", folder)
         self.folder = Path(folder)
         self._parquet = need("pyarrow.parquet", "study")
         self._arrow = need("pyarrow", "study")

@@ -15,6 +15,7 @@ from driftlab.extras import need
 from driftlab.metrics import Pairwise, metric
 from driftlab.metrics.pairs import PairMemo
 from driftlab.metrics.signal import SignalNames
+from driftlab.options import MEASURING, checked, several
 from driftlab.reading import Input, Reader
 from driftlab.text import MASKS, Column, Mask, column
 from driftlab.trace import Trace, TraceInfo
@@ -127,7 +128,8 @@ def measure(
     Raises
     ------
     InputError
-        When a signal is asked for by name and no trace has it, or without a name and there are several.
+        When a signal is asked for by name and no trace has it, or without a name and there are several; when an
+        option is of the wrong type or out of range.
 
     Examples
     --------
@@ -136,9 +138,9 @@ def measure(
     >>> measure([trace], ["levenshtein"]).deltas("levenshtein").round(3).tolist()
     [1.0, 0.429, nan]
     """
-    if n_jobs == 0:
-        raise InputError("n_jobs must be a number of processes, or -1 for all cores, got 0")
-    wanted = tuple(dict.fromkeys(metric(i) if isinstance(i, str) else i for i in inputs))
+    checked({"n_jobs": n_jobs, "progress": progress}, MEASURING)
+    asked = several("inputs", inputs, "['exact', 'levenshtein']")
+    wanted = tuple(dict.fromkeys(i if isinstance(i, Input) else metric(i) for i in asked))
     job = _Job(wanted, Cache(cache) if cache is not None else None, n_jobs)
     signals = SignalNames(wanted)
     infos: list[TraceInfo] = []

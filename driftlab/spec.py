@@ -68,12 +68,15 @@ def parse(text: str, known: Mapping[str, type], what: str) -> Any:
         ...
     driftlab.errors.InputError: unknown number 'komplex'; did you mean 'complex'? known: complex
     """
+    wrong = InputError(f"{what} {text!r} is not of the form name(parameter=value, ...)")
+    if not isinstance(text, str):
+        raise wrong
     try:
         node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise InputError(f"{what} {text!r} is not of the form name(parameter=value, ...)") from error
+        raise wrong from error
     if not isinstance(node, ast.Name | ast.Call):
-        raise InputError(f"{what} {text!r} is not of the form name(parameter=value, ...)")
+        raise wrong
     return _build(node, known, what)
 
 
@@ -92,10 +95,37 @@ def choice(what: str, value: object, allowed: Iterable[str]) -> None:
         raise unknown(what, value, allowed)
 
 
-def whole(what: str, value: object, least: int) -> None:
-    """Raise an `InputError` unless `value` is a whole number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InputError(f"{what} must be a whole number >= {least}, got {value!r}")
+def whole(what: str, value: object, least: int, most: int | None = None) -> None:
+    """Raise an `InputError` unless `value` is a whole number of at least `least`, at most `most`."""
+    fits = isinstance(value, int) and not isinstance(value, bool) and value >= least
+    if not fits or (most is not None and value > most):  # type: ignore[operator]
+        upto = "" if most is None else f" and <= {most}"
+        raise InputError(f"{what} must be a whole number >= {least}{upto}, got {value!r}")
+
+
+def between(what: str, value: object, low: float, high: float, *, also: float | None = None, words: str = "") -> None:
+    """Raise an `InputError` unless `value` is a number above `low` and below `high`, or is `also`.
+
+    Parameters
+    ----------
+    what : str
+    value : object
+    low, high : float
+    also : float, optional
+        One more value that is allowed.
+    words : str
+        Said after the two numbers: what else is allowed, what it means.
+
+    Examples
+    --------
+    >>> between("risk", 2, 0, 1)
+    Traceback (most recent call last):
+        ...
+    driftlab.errors.InputError: risk must be between 0 and 1, got 2
+    """
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not (value == also or low < value < high):  # type: ignore[operator]
+        raise InputError(f"{what} must be between {low} and {high}{words}, got {value!r}")
 
 
 def _shown(value: Any, *, full: bool) -> str:

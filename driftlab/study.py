@@ -11,6 +11,7 @@ from driftlab.explain import short
 from driftlab.measure import Measurements
 from driftlab.metrics import Metric, metric
 from driftlab.metrics.signal import Signal
+from driftlab.options import several
 from driftlab.reading import Value
 from driftlab.spec import unknown
 from driftlab.trace import Trace, TraceInfo
@@ -67,7 +68,8 @@ def plan(traces: Iterable[Trace] | Measurements, metrics: Iterable[str | Metric]
     >>> sorted(found.hidden), [m for m in found.metrics if m.name == "signal"]
     (['reward'], [signal('reward'), signal('tests')])
     """
-    metrics = [metrics] if isinstance(metrics, str | Metric) else metrics
+    if metrics is not None:
+        metrics = [metrics] if isinstance(metrics, str | Metric) else several("metrics", metrics, "['exact', 'signal']")
     if isinstance(traces, Measurements):
         infos: Sequence[TraceInfo] = traces.infos
         walked: Sequence[Trace] = ()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from driftlab.corpus import write
-from driftlab.rule import StopRule
+from driftlab.rule import Policy, StopRule
 from driftlab.trace import Span, Step, Trace
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -112,7 +112,13 @@ def test_watch_answers_a_broken_line_and_goes_on(tmp_path):
         (["inspect", "RUNS", "--signal", "error"], "not of the form NAME:higher"),
         (["sweep", "RUNS", "-m", "levenstein"], "did you mean 'levenshtein'"),
         (["calibrate", "RUNS", "--task", "sql"], "no trace has task 'sql'; tasks: code"),
-        (["calibrate", "RUNS", "--max-false-stop", "2"], "between 0 and 1"),
+        (["calibrate", "RUNS", "--max-false-stop", "2"], "--max-false-stop must be between 0 and 1, got 2"),
+        (["calibrate", "RUNS", "--max-false-stop", "0"], "--max-false-stop must be between 0 and 1, neither of them"),
+        (["report", "RUNS", "--max-false-stop", "1"], "--max-false-stop must be between 0 and 1, neither of them"),
+        (["transfer", "RUNS", "--max-false-stop", "2"], "--max-false-stop must be between 0 and 1, got 2"),
+        (["sweep", "RUNS", "-m", "exact", "-j", "0"], "n_jobs must be a number of processes, or -1 for all cores"),
+        (["import", "no/log"], "no/log: no such file or folder; name logs, or folders that hold them"),
+        (["import", "RUNS", "no/log"], "no/log: no such file or folder; name logs"),
         (["sweep", "RUNS", "-m", "exact", "--max-false-stop", "5"], "between 0 and 1, got 5"),
         (["replay", "RUNS", "RUNS"], "not a driftlab-policy/1 file"),
         (["watch", "missing.toml"], "missing.toml: cannot be read"),
@@ -148,4 +154,73 @@ def test_calibrate_says_which_runs_tuned_nothing(traces, tmp_path):
     mixed = tmp_path / "mixed.jsonl"
     mixed.write_text(traces.read_text() + '{"id": "no task", "steps": [{"state": "x"}]}\n')
     found = run("calibrate", mixed, "-m", "exact", "-o", tmp_path / "rule.toml")
-    assert "note: 1 traces have no task" in found.stdout
+    assert "note: 1 traces have no task: they tuned nothing and no rule is for them; give them a task" in found.stdout
+    assert [rule.task for rule in Policy.load(tmp_path / "rule.toml").rules] == ["code"]
+
+
+def test_report_makes_no_rule_over_everything_for_runs_without_a_task(traces, tmp_path):
+    lines = traces.read_text().splitlines(keepends=True)
+    other = [line.replace('"task":"code",', "").replace('"id":"', '"id":"free ') for line in lines]
+    mixed = tmp_path / "mixed.jsonl"
+    mixed.write_text("".join(lines + other))
+    found = run("report", mixed, "-m", "exact", "-o", tmp_path / "study")
+    assert found.returncode == 0, found.stderr
+    assert "\nall traces\n" not in found.stdout
+    assert "\ncode\ndetector " in found.stdout
+    assert "note: 80 traces have no task: they tuned nothing and no rule is for them" in found.stdout
+    mixed.write_text("".join(other))
+    found = run("report", mixed, "-m", "exact", "-o", tmp_path / "study")
+    assert "\nall traces\ndetector " in found.stdout
+    assert "have no task" not in found.stdout
+
+
+def test_report_of_no_traces_still_says_so(tmp_path):
+    (tmp_path / "none.jsonl").write_text("")
+    found = run("report", "none.jsonl", "-m", "exact", cwd=tmp_path)
+    assert found.returncode == 0, found.stderr
+    assert "note: there are no traces: nothing can be ranked" in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["calibrate", "missing.jsonl", "-o", "folder"], "--output 'folder' is a folder; name a file"),
+        (
+            ["calibrate", "missing.jsonl", "-o", "file/rule.toml"],
+            "'file/rule.toml' cannot be written: 'file' is a file",
+        ),
+        (["redact", "missing.jsonl", "-o", "folder.jsonl"], "--output 'folder.jsonl' is a folder; name a file"),
+        (["redact", "missing.jsonl", "-o", "out.csv"], "--output 'out.csv' must end in one of .jsonl, .jsonl.gz,"),
+        (["import", "file", "-o", "file/x.jsonl"], "--output 'file/x.jsonl' cannot be written: 'file' is a file"),
+        (["import", "file", "-o", "out.csv"], "--output 'out.csv' must end in one of .jsonl, .jsonl.gz, .parquet"),
+        (["replay", "missing.toml", "missing.jsonl", "-o", "folder"], "--output 'folder' is a folder; name a file"),
+        (["sweep", "missing.jsonl", "-o", "file"], "--output 'file' is a file; name a folder"),
+        (["report", "missing.jsonl", "-o", "file"], "--output 'file' is a file; name a folder"),
+        (["report", "missing.jsonl", "-o", "file/new"], "--output 'file/new' cannot be written: 'file' is a file"),
+        (["demo", "-o", "file"], "--output 'file' is a file; name a folder"),
+        (["notebook", "04", "-o", "file"], "--output 'file' is a file; name a folder"),
+        (["sweep", "missing.jsonl", "--cache", "file"], "--cache 'file' is a file; name a folder"),
+        (["report", "missing.jsonl", "--cache", "file/new"], "--cache 'file/new' cannot be written: 'file' is a file"),
+        (["calibrate", "missing.jsonl", "--cache", "file"], "--cache 'file' is a file; name a folder"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_told_before_the_traces_are_read(tmp_path, words, says):
+    (tmp_path / "file").write_text("kept")
+    for name in ("folder", "folder.jsonl"):
+        (tmp_path / name).mkdir()
+    found = run(*words, cwd=tmp_path)
+    assert found.returncode == 2, found.stderr
+    assert says in found.stderr
+    assert len(found.stderr.strip().splitlines()) == 1
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder", "folder.jsonl"]
+    assert (tmp_path / "file").read_text() == "kept"
+
+
+def test_a_dry_run_needs_no_place_to_write(traces, tmp_path):
+    (tmp_path / "redacted.jsonl").mkdir()
+    assert run("redact", traces, "--dry-run", cwd=tmp_path).returncode == 0
+
+
+def test_folders_on_the_way_to_an_output_are_made(traces, tmp_path):
+    assert run("redact", traces, "-o", "new/deep/out.jsonl", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "new/deep/out.jsonl").exists()

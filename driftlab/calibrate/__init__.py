@@ -3,6 +3,7 @@
 import hashlib
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from driftlab.detectors import Detector, needed, score
 from driftlab.errors import InputError
 from driftlab.extras import need
 from driftlab.measure import Measurements, measure
+from driftlab.options import SEARCHING, SWEEPING, checked
 from driftlab.outcome import Tally, curve, tally
 from driftlab.outcome.truth import Floats, Truth
 from driftlab.rule import StopRule
@@ -28,6 +30,8 @@ from driftlab.trace import Trace
 
 Promise = Literal["mean", "confident"]
 RISK = 0.1
+TAKEN = ("task", "max_false_stop", "promise", "worth", "nudge", "risk", "share", "folds", "repeats", "random_state")
+CALIBRATING = (*TAKEN, *(name for name in SWEEPING if name != "draws"))
 MOST_FOLDS = 20
 
 
@@ -77,7 +81,8 @@ def calibrate(
     Raises
     ------
     InputError
-        When no trace has the task, there is nothing to choose from, or an option contradicts another.
+        When no trace has the task, there is nothing to choose from, an option is unknown, of the wrong type or out
+        of range, or contradicts another.
 
     Examples
     --------
@@ -87,9 +92,11 @@ def calibrate(
     >>> found.rule.threshold, found.missing
     (inf, 15)
     """
-    risk, share, seed = options.pop("risk", RISK), options.pop("share", 0.5), options.pop("seed", 0)
-    seed, folds, repeats = options.pop("random_state", seed), options.pop("folds", 5), options.pop("repeats", 5)
-    _check(promise, share, max_false_stop, nudge)
+    options = checked({**options, "max_false_stop": max_false_stop, "nudge": nudge}, CALIBRATING)
+    max_false_stop, nudge, seed = options.pop("max_false_stop"), options.pop("nudge"), _seed(options)
+    risk, share = options.pop("risk", RISK), options.pop("share", 0.5)
+    folds, repeats = options.pop("folds", 5), options.pop("repeats", 5)
+    _check(promise, share, max_false_stop, nudge, worth)
     chosen = _of_task(traces, task)
     wanted, measured = _measured(chosen, options)
     how = Procedure(worth, max_false_stop, max_false_stop is not None, None if promise == "mean" else risk, share)
@@ -104,9 +111,9 @@ def calibrate(
         f"nested_{name}": getattr(estimate, name) for name in ("recall", "false_stop_rate", "youden") if estimate
     }
     rule, counted = _ruled(best, found, rest, task, evidence)
+    rule = replace(rule, signals=shared_specs(measured.infos))
     softer = None if nudge is None else _nudge(rule, (rest, measured), nudge, how.risk, seed)
-    signals = shared_specs(measured.infos)
-    return Calibration(rule, counted, found.n_good, found.missing, _frame(rows), origin, estimate, softer, signals)
+    return Calibration(rule, counted, found.n_good, found.missing, _frame(rows), origin, estimate, softer)
 
 
 def _estimate(
@@ -161,7 +168,7 @@ def _reused(measured: Measurements, wanted: Sequence[Detector], how: Procedure, 
 
 def halves(measured: Measurements, share: float, seed: int) -> tuple[Measurements, Measurements]:
     """Cut measurements in two so that no problem is on both sides; see `Corpus.split_by_problem`."""
-    first = problems(measured.infos, share, seed)
+    first = problems((info.group for info in measured.infos), share, seed)
     inside = np.array([info.group in first for info in measured.infos], dtype=bool)
     return measured.take(np.flatnonzero(inside)), measured.take(np.flatnonzero(~inside))
 
@@ -191,12 +198,12 @@ def _nudge(
     found = certify(rest, rule.detector, limit, risk, seed=seed, observed=observed)
     evidence: dict[str, Any] = {"promise": found.promise, "good_problems": found.n_good}
     evidence |= {"sources": rule.evidence["sources"]}
-    return StopRule(rule.detector, found.threshold, rule.task, "nudge", evidence)
+    return replace(rule, threshold=found.threshold, action="nudge", evidence=evidence)
 
 
 def _measured(chosen: list[Trace] | Measurements, options: dict[str, Any]) -> tuple[list[Detector], Measurements]:
     asked = plan(chosen, options.pop("metrics", None))
-    wanted = grid(asked, **{name: options.pop(name) for name in ("patience", "decay", "detectors") if name in options})
+    wanted = grid(asked, **{name: options.pop(name) for name in SEARCHING if name in options})
     wanted = [each for each in wanted if not asked.circular(each)]
     return wanted, chosen if isinstance(chosen, Measurements) else measure(chosen, needed(wanted), **options)
 
@@ -212,9 +219,18 @@ def _of_task(traces: Iterable[Trace] | Measurements, task: str | None) -> list[T
     return traces.take(rows) if isinstance(traces, Measurements) else [walked[place] for place in rows]
 
 
-def _check(promise: str, share: float, limit: float | None, nudge: float | None) -> None:
+def _seed(options: dict[str, Any]) -> int:
+    """Take the seed out of the options, under either name."""
+    given = {name: options.pop(name) for name in ("seed", "random_state") if name in options}
+    if len(given) > 1:
+        raise InputError(f"seed and random_state are one option; give one of them, got {given}")
+    return int(next(iter(given.values()), 0))
+
+
+def _check(promise: str, share: float, limit: float | None, nudge: float | None, worth: str | Worth) -> None:
     if promise not in ("mean", "confident"):
         raise InputError(f"promise must be 'mean' or 'confident', got {promise!r}")
+    worth_named(worth)
     if share == 1 and (promise == "mean" or limit is None):
         raise InputError(
             "share=1.0 needs max_false_stop and promise='confident': the mean promise needs other problems"

@@ -12,6 +12,7 @@ from driftlab.detectors import Detector, needed, score
 from driftlab.errors import InputError
 from driftlab.extras import need
 from driftlab.measure import Measurements, measure
+from driftlab.options import MEASURING, SEARCHING, checked
 from driftlab.outcome import Truth
 from driftlab.outcome.points import point
 from driftlab.rule import Policy
@@ -128,8 +129,11 @@ def _tried(
     options: dict[str, Any],
 ) -> Any:
     choice("by", by, BY)
+    options = checked(options, ("metrics", "max_false_stop", "worth", *SEARCHING, *MEASURING))
+    if not 0 <= limit <= 1:
+        raise InputError(f"max_false_stop must be between 0 and 1, got {limit!r}")
     asked = plan(traces, metrics)
-    wanted = grid(asked, **{name: options.pop(name) for name in ("patience", "decay", "detectors") if name in options})
+    wanted = grid(asked, **{name: options.pop(name) for name in SEARCHING if name in options})
     wanted = [each for each in wanted if not asked.circular(each)]
     measured = traces if isinstance(traces, Measurements) else measure(asked.traces, needed(wanted), **options)
     kinds = np.array([getattr(info, by) or "(none)" for info in measured.infos], dtype=object)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from driftlab.cli.options import Rule, Signal, Skip, Traces, read_traces
+from driftlab.cli.options import Rule, Signal, Skip, Traces, new_file, read_traces
 from driftlab.errors import InputError
 from driftlab.explain import short
 from driftlab.files import replacing
@@ -22,7 +22,9 @@ app = typer.Typer()
 def replay(
     rule: Rule,
     traces: Traces,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="CSV file for one row a run.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="CSV file for one row a run.", callback=new_file)
+    ] = None,
     signal: Signal = [],  # noqa: B006 (typer reads the default, nobody changes it)
     skip_broken: Skip = False,
 ) -> None:

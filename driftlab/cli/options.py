@@ -5,19 +5,61 @@ from typing import Annotated, cast
 
 import typer
 
-from driftlab.corpus import Corpus, read
+from driftlab.corpus import SUFFIXES, Corpus, read
 from driftlab.errors import InputError
+from driftlab.options import file_to_write, folder_to_write
 from driftlab.trace import Direction
+
+
+def new_file(path: Path | None) -> Path | None:
+    """Refuse, before any work, an output where no file can be written."""
+    if path is not None:
+        file_to_write("--output", path)
+    return path
+
+
+def new_folder(path: Path) -> Path:
+    """Refuse, before any work, an output where no folder can be."""
+    folder_to_write("--output", path)
+    return path
+
+
+def new_traces(path: Path) -> Path:
+    """Refuse, before any work, an output where no traces can be written."""
+    if not path.name.endswith(SUFFIXES):
+        raise InputError(f"--output {str(path)!r} must end in one of {', '.join(SUFFIXES)}")
+    new_file(path)
+    return path
+
+
+def kept_numbers(path: Path | None) -> Path | None:
+    """Refuse, before any work, a cache where no folder can be."""
+    if path is not None:
+        folder_to_write("--cache", path)
+    return path
+
+
+def share(limit: float) -> float:
+    """Refuse a limit that is no share."""
+    if not 0 <= limit <= 1:
+        raise InputError(f"--max-false-stop must be between 0 and 1, got {limit}")
+    return limit
+
 
 Traces = Annotated[Path, typer.Argument(help="Labelled traces: .jsonl, .jsonl.gz or .parquet.", metavar="TRACES")]
 Rule = Annotated[Path, typer.Argument(help="A policy written by `driftlab calibrate`.", metavar="RULE")]
-Folder = Annotated[Path, typer.Option("-o", "--output", help="Folder for what is written.")]
+Folder = Annotated[Path, typer.Option("-o", "--output", help="Folder for what is written.", callback=new_folder)]
 Signal = Annotated[list[str], typer.Option("--signal", help="NAME:lower or NAME:higher, where a file declares none.")]
 MetricSpec = Annotated[list[str], typer.Option("--metric", "-m", help="A metric; repeat for more. Default: the five.")]
 Skip = Annotated[bool, typer.Option("--skip-broken", help="Leave broken lines out, with a warning.")]
-CacheFolder = Annotated[Path | None, typer.Option("--cache", help="Folder that keeps measured numbers between runs.")]
+CacheFolder = Annotated[
+    Path | None,
+    typer.Option("--cache", help="Folder that keeps measured numbers between runs.", callback=kept_numbers),
+]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes for the comparisons; -1 is all cores.")]
-Limit = Annotated[float, typer.Option("--max-false-stop", help="Largest share of good runs that may be stopped.")]
+Limit = Annotated[
+    float, typer.Option("--max-false-stop", help="Largest share of good runs that may be stopped.", callback=share)
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

@@ -1,13 +1,15 @@
 """Commands that study traces: sweep, report, calibrate."""
 
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 import typer
 
 from driftlab.calibrate import calibrate as find_rule
-from driftlab.calibrate.calibration import policy_of
+from driftlab.calibrate.calibration import Calibration, policy_of
 from driftlab.cli.options import (
     CacheFolder,
     Folder,
@@ -17,10 +19,15 @@ from driftlab.cli.options import (
     Signal,
     Skip,
     Traces,
+    new_file,
     read_traces,
 )
 from driftlab.corpus import Corpus
+from driftlab.detectors import Plateau
 from driftlab.errors import InputError
+from driftlab.provenance import data_hash
+from driftlab.spec import between
+from driftlab.sweep import Sweep
 from driftlab.sweep import sweep as rank
 
 app = typer.Typer()
@@ -60,6 +67,7 @@ def report(
 
     Example: driftlab report data/demo/loops.jsonl -o study/ -m exact -m levenshtein -m signal
     """
+    between("--max-false-stop", max_false_stop, 0, 1, words=", neither of them")
     corpus = read_traces(traces, signal, skip_broken)
     _study(corpus, output, metric, max_false_stop, calibrated=True, cache=cache, n_jobs=jobs)
 
@@ -69,25 +77,48 @@ def _study(corpus: Corpus, output: Path, metric: list[str], limit: float, **how:
     from driftlab.report import text_table  # noqa: PLC0415
 
     calibrated = how.pop("calibrated")
-    if not 0 <= limit <= 1:
-        raise InputError(f"--max-false-stop must be between 0 and 1, got {limit}")
     found = rank(corpus, metric or None, progress=sys.stderr.isatty(), **how)
     typer.echo(text_table(found.best(max_false_stop=limit)))
     for note in found.notes:
         typer.echo(f"note: {note}")
-    tasks = [task or None for task in found.tasks if calibrated]
-    rules = [find_rule(corpus, task=task, max_false_stop=limit, metrics=metric or None, **how) for task in tasks]
+    tasks = _tasks(corpus) if calibrated and len(corpus) else []
+    rules = [_rule(found, corpus, task, limit) for task in tasks]
     for task, rule in zip(tasks, rules, strict=True):
         typer.echo(f"\n{task or 'all traces'}\n{rule}")
+    _tell_untold(corpus, tasks)
     written = write_report(found, rules, corpus=corpus, folder=output)
     shown = ", ".join(str(path) for path in written[:4])
     typer.echo(f"\nwritten: {shown}, {len(written) - 4} figures in {output / 'figures'}")
 
 
+def _rule(found: Sweep, corpus: Corpus, task: str | None, limit: float) -> Calibration:
+    """Calibrate on what the sweep has measured: no text is compared again. The data's hash stays that of the text."""
+    cells = [cell for cell in found.cells if cell.task == (task or "") and not cell.blank]
+    metrics = list(dict.fromkeys(cell.detector.metric for cell in cells if isinstance(cell.detector, Plateau)))
+    made = find_rule(found.evaluations[task or ""].measurements, task=task, max_false_stop=limit, metrics=metrics)
+    hashed = data_hash(trace for trace in corpus if task is None or trace.task == task)
+    return replace(made, provenance=made.provenance | {"data": hashed})
+
+
+def _tasks(corpus: Corpus) -> list[str | None]:
+    """Return the kinds of work that get a rule each; where no trace has a task, all traces together get one."""
+    return [*sorted({trace.task for trace in corpus if trace.task})] or [None]
+
+
+def _tell_untold(corpus: Corpus, tasks: Sequence[str | None]) -> None:
+    """Say how many traces are in none of the tasks for want of one: a rule for any task would judge the others too."""
+    untold = sum(not trace.task for trace in corpus) if any(tasks) else 0
+    if untold:
+        without = f"{untold} traces have no task: they tuned nothing and no rule is for them"
+        typer.echo(f"note: {without}; give them a task, or give none to any trace")
+
+
 @app.command()
 def calibrate(
     traces: Traces,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Policy file to write.")] = Path("rule.toml"),
+    output: Annotated[Path, typer.Option("-o", "--output", help="Policy file to write.", callback=new_file)] = Path(
+        "rule.toml"
+    ),
     max_false_stop: Limit = 0.05,
     task: Annotated[str | None, typer.Option(help="Only this kind of work. Default: one rule a task.")] = None,
     promise: Annotated[str, typer.Option(help="mean: on average; confident: with 90 % confidence.")] = "mean",
@@ -101,18 +132,17 @@ def calibrate(
 
     Example: driftlab calibrate data/demo/loops.jsonl --max-false-stop 0.05 -m levenshtein -m signal -o rule.toml
     """
+    between("--max-false-stop", max_false_stop, 0, 1, words=", neither of them")
     if promise not in ("mean", "confident"):
         raise InputError(f"--promise must be 'mean' or 'confident', got {promise!r}")
     corpus = read_traces(traces, signal, skip_broken)
-    known: list[str | None] = [*sorted({trace.task for trace in corpus if trace.task})]
-    tasks = [task] if task is not None else known or [None]
+    tasks = _tasks(corpus) if task is None else [task]
     options: dict[str, Any] = {"metrics": metric or None, "cache": cache, "n_jobs": jobs}
     options |= {"max_false_stop": max_false_stop, "promise": cast(Literal["mean", "confident"], promise)}
     found = [find_rule(corpus, task=name, **options) for name in tasks]
     for name, each in zip(tasks, found, strict=True):
         typer.echo(f"{name or 'all traces'}\n{each}\n")
-    untold = sum(not trace.task for trace in corpus) if task is None and known else 0
-    if untold:
-        typer.echo(f"note: {untold} traces have no task and tuned nothing; give them one, or all none")
+    if task is None:
+        _tell_untold(corpus, tasks)
     policy_of(found, corpus.signal_specs()).save(output)
     typer.echo(f"written: {output}")

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from driftlab.cli.options import AsJson, Signal, Skip, Traces, read_traces
+from driftlab.cli.options import AsJson, Signal, Skip, Traces, new_traces, read_traces
 from driftlab.corpus import write
+from driftlab.errors import InputError
 from driftlab.importers import stream
 from driftlab.importers.health import HealthReport
 from driftlab.mask_report import mask_changes
@@ -34,7 +35,9 @@ def inspect(
 @app.command("import")
 def import_(
     paths: Annotated[list[Path], typer.Argument(help="Logs of any known format; folders are searched.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="File to write.")] = Path("traces.jsonl"),
+    output: Annotated[Path, typer.Option("-o", "--output", help="File to write.", callback=new_traces)] = Path(
+        "traces.jsonl"
+    ),
     format: Annotated[str | None, typer.Option(help="Force a format instead of recognising it.")] = None,
     extract: Annotated[list[str], typer.Option(help="Read task signals from outputs, for example pytest.")] = [],  # noqa: B006
     column: Annotated[list[str], typer.Option(help="FIELD=NAME, for plain JSON lines and CSV.")] = [],  # noqa: B006
@@ -46,6 +49,9 @@ def import_(
 
     Example: driftlab import tests/fixtures/openai_messages.jsonl -o traces.jsonl
     """
+    missing = next((path for path in paths if not path.exists()), None)
+    if missing is not None:
+        raise InputError(f"{missing}: no such file or folder; name logs, or folders that hold them")
     report = HealthReport()
     columns = dict(_column(text) for text in column) or None
     write(stream(paths, format=format, extractors=extract, columns=columns, report=report), output)
@@ -73,6 +79,8 @@ def redact(
 
     Example: driftlab redact data/demo/loops.jsonl --dry-run
     """
+    if not dry_run:
+        new_traces(output)
     found, report = cleaned(read_traces(traces, [], skip_broken), profile=profile, dry_run=dry_run)
     typer.echo(str(report))
     if not dry_run:
