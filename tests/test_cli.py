@@ -174,6 +174,13 @@ def test_report_makes_no_rule_over_everything_for_runs_without_a_task(traces, tm
     assert "have no task" not in found.stdout
 
 
+def test_report_finds_the_rule_that_calibrate_finds(traces, tmp_path):
+    rule = run("calibrate", traces, "-m", "exact", "-m", "levenshtein", "-o", tmp_path / "rule.toml")
+    told = run("report", traces, "-m", "exact", "-m", "levenshtein", "-o", tmp_path / "study")
+    assert rule.stdout.split("written:")[0].strip() in told.stdout
+    assert (tmp_path / "rule.toml").read_text().strip() in (tmp_path / "study" / "report.md").read_text()
+
+
 def test_report_of_no_traces_still_says_so(tmp_path):
     (tmp_path / "none.jsonl").write_text("")
     found = run("report", "none.jsonl", "-m", "exact", cwd=tmp_path)

@@ -100,6 +100,14 @@ def test_numbers_from_tasks_are_never_mixed():
     assert [made.evaluations[task].counts["good"] for task in made.tasks] == [3, 7]
 
 
+def test_tasks_that_can_be_ranked_come_first():
+    task = [*"a" * 5, *"b" * 10, *"a" * 3, *"b" * 25]
+    made = sweep(study([[0.9] * 9] * 15, [[0.1] * 9] * 28, task=task), METRIC, patience=[1], decay=[], draws=20)
+    assert made.tasks == ("b", "a")
+    assert made.best()["task"].tolist() == ["b"] * 4 + ["a"] * 4
+    assert made.best()["verdict"].str.startswith("undefined").tolist() == [False] * 4 + [True] * 2 + [False] * 2
+
+
 def labelled(source):
     loop = [Step.of(state="x", reward=0.0)] * 5
     return [Trace(id=str(n), label="stalled", stalls=[Span(1)], label_source=source, steps=loop) for n in range(3)]

@@ -98,14 +98,17 @@ class Calibration:
         if self.nudge is not None:
             at = "none" if self.nudge.watch_only else f"{self.nudge.threshold:.4f}"
             lines.append(f"nudge       {at}; promise: {self.nudge.evidence['promise']}")
-        low, high = proportion(found.false_stop, found.n_good)
+        stopped = "no good traces"
+        if found.n_good:
+            low, high = proportion(found.false_stop, found.n_good)
+            stopped = f"{found.false_stop} of {found.n_good} good traces stopped [{low:.3f}, {high:.3f}]"
         saved = f"{found.saved:.0%} of stalled steps saved" if found.n_stalled else "nothing to save"
         delay = f", median delay {found.delay:.0f} steps" if found.hit else ""
         lines += [
             f"{'judged' if evidence['promise'] == 'none' else 'certified':<11} "
             f"on {self.n_good} good traces of {self.n_good} problems{evidence['apart']}",
             f"there       {found.hit} of {found.n_stalled} stalls hit, {saved}, {found.premature} premature{delay}",
-            f"            {found.false_stop} of {found.n_good} good traces stopped [{low:.3f}, {high:.3f}]",
+            f"            {stopped}",
             f"chosen      among {len(self.candidates)} detectors; that choice is not in the interval",
         ]
         return "\n".join(lines if self.nested is None else [*lines, str(self.nested)])

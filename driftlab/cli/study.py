@@ -1,7 +1,7 @@
 """Commands that study traces: sweep, report, calibrate."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
@@ -81,7 +81,7 @@ def _study(corpus: Corpus, output: Path, metric: list[str], limit: float, **how:
     typer.echo(text_table(found.best(max_false_stop=limit)))
     for note in found.notes:
         typer.echo(f"note: {note}")
-    tasks = _tasks(corpus) if calibrated and len(corpus) else []
+    tasks = _tasks(found.tasks) if calibrated and found.tasks else []
     rules = [_rule(found, corpus, task, limit) for task in tasks]
     for task, rule in zip(tasks, rules, strict=True):
         typer.echo(f"\n{task or 'all traces'}\n{rule}")
@@ -100,9 +100,9 @@ def _rule(found: Sweep, corpus: Corpus, task: str | None, limit: float) -> Calib
     return replace(made, provenance=made.provenance | {"data": hashed})
 
 
-def _tasks(corpus: Corpus) -> list[str | None]:
+def _tasks(named: Iterable[str]) -> list[str | None]:
     """Return the kinds of work that get a rule each; where no trace has a task, all traces together get one."""
-    return [*sorted({trace.task for trace in corpus if trace.task})] or [None]
+    return [*filter(None, named)] or [None]
 
 
 def _tell_untold(corpus: Corpus, tasks: Sequence[str | None]) -> None:
@@ -136,7 +136,7 @@ def calibrate(
     if promise not in ("mean", "confident"):
         raise InputError(f"--promise must be 'mean' or 'confident', got {promise!r}")
     corpus = read_traces(traces, signal, skip_broken)
-    tasks = _tasks(corpus) if task is None else [task]
+    tasks = _tasks(sorted({trace.task or "" for trace in corpus})) if task is None else [task]
     options: dict[str, Any] = {"metrics": metric or None, "cache": cache, "n_jobs": jobs}
     options |= {"max_false_stop": max_false_stop, "promise": cast(Literal["mean", "confident"], promise)}
     found = [find_rule(corpus, task=name, **options) for name in tasks]

@@ -131,11 +131,10 @@ class _Study:
         if not self.sweep.cells:
             return []
         frame = self.sweep.best()
-        control = frame["verdict"].astype(str).str.startswith("control")
-        ordered = frame.assign(_control=control, _area=-frame["auc"]).sort_values(
-            ["task", "_control", "_area"], kind="stable"
-        )
-        return [Text(_TABLE), metric_table(ordered.drop(columns=["_control", "_area"]))]
+        place, control = frame["task"].map(self.sweep.tasks.index), frame["verdict"].str.startswith("control")
+        keys = {"_place": place, "_control": control, "_area": -frame["auc"]}
+        ordered = frame.assign(**keys).sort_values(list(keys), kind="stable")
+        return [Text(_TABLE), metric_table(ordered.drop(columns=list(keys)))]
 
     def _settings(self, album: "Album") -> list[Section]:
         draw = need("driftlab.report.figures", "study")

@@ -60,11 +60,12 @@ def controls_say(sweep: Sweep) -> list[Block]:
 
 
 def certificate(found: Calibration) -> list[Block]:
-    """A calibrated rule, its evidence, the file to load."""
+    """A calibrated rule, its evidence, the file to load where it does more than watch."""
     origin = found.provenance
     told = [f"{name.replace('_', ' ')} {value}" for name, value in origin.items()]
     chosen = f"How it was chosen: {', '.join(told) or 'not told'}."
-    return [Code(str(found)), Text(chosen), Text("The policy as it is saved:"), Code(found.policy.text())]
+    blocks: list[Block] = [Code(str(found)), Text(chosen)]
+    return blocks if found.rule.watch_only else [*blocks, Text("The policy as it is saved:"), Code(found.policy.text())]
 
 
 def fooling(sweep: Sweep, calibrations: Sequence[Calibration]) -> list[Block]:

@@ -54,7 +54,7 @@ class Sweep:
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """The kinds of work, in alphabetical order."""
+        """The kinds of work in alphabetical order, first those on which scores can be ranked."""
         return tuple(self.evaluations)
 
     def table(self, rows: int | None = 10, *, max_false_stop: float = LIMIT) -> Any:
@@ -91,7 +91,8 @@ class Sweep:
         rows = [self._row(cell, max_false_stop) | {"tried": cell.tried} for cell in self.best_cells()]
         rows += [row for task in self.tasks for row in control_rows(task, self.evaluations[task])]
         table = need("pandas", "study").DataFrame(rows)
-        return table if table.empty else table.sort_values("task", kind="stable", ignore_index=True)
+        by_task = {"key": lambda column: column.map(self.tasks.index), "kind": "stable", "ignore_index": True}
+        return table if table.empty else table.sort_values("task", **by_task)
 
     def best_cells(self) -> tuple[Cell, ...]:
         """Return the best cell of each task, metric and view, in the order they were asked for."""
@@ -251,9 +252,9 @@ def sweep(
     asked = plan(traces, metrics)
     wanted = grid(asked, patience=patience, decay=decay, detectors=detectors)
     measured = traces if isinstance(traces, Measurements) else _measured(asked, wanted, options)
-    tasks = sorted({info.task or "" for info in measured.infos})
-    evaluations = {task: Evaluation(_of_task(measured, task), draws, seed) for task in tasks}
-    shown = need("tqdm.auto", "study").tqdm(tasks, desc="ranking", unit="task") if progress else tasks
+    each = {task: Evaluation(_of_task(measured, task), draws, seed) for task in _tasks(measured)}
+    evaluations = dict(sorted(each.items(), key=lambda pair: bool(pair[1].undefined)))
+    shown = need("tqdm.auto", "study").tqdm(evaluations, desc="ranking", unit="task") if progress else evaluations
     with _one_thread():
         cells = [cell for task in shown for cell in cells_of(task, evaluations[task], wanted, asked)]
     return Sweep(tuple(cells), evaluations, (*asked.notes, *_warnings(evaluations)))
@@ -266,6 +267,10 @@ def _one_thread() -> Any:
 
 def _measured(asked: Plan, wanted: Sequence[Detector], options: dict[str, Any]) -> Measurements:
     return measure(asked.traces, (*needed(wanted), *spent_in(asked.traces)), **options)
+
+
+def _tasks(measured: Measurements) -> list[str]:
+    return sorted({info.task or "" for info in measured.infos})
 
 
 def _of_task(measured: Measurements, task: str) -> Measurements:
