@@ -21,6 +21,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import driftlab as dl
+from driftlab.calibrate.choose import Price
 from driftlab.demo import LIGHT, LIMIT, STUDIED, study
 from driftlab.evaluate.agreement import Agreement, agreement
 from driftlab.lab.lessons import incident
@@ -29,6 +30,7 @@ from driftlab.trace import TraceInfo
 
 HERE = Path(__file__).resolve().parent
 DIGITS, CLOSE, MOST = 4, 2e-3, 120  # digits kept; how far a number may be off; points kept of a line
+PRICE = Price(false_stop=30, wasted_step=1, prevalence=0.2)
 RULE = dl.StopRule("plateau(levenshtein(view='call', lag=6, nearest=True), ewma(0.6))", 0.9)
 
 
@@ -45,6 +47,7 @@ def figures() -> Iterator[tuple[str, Figure]]:
     yield "precision_recall", of(dl.plot.pr(sweep))
     yield "amoc_delay", of(dl.plot.amoc(sweep))
     yield "amoc_saved", of(dl.plot.amoc(sweep, value="saved"))
+    yield "cost", of(dl.plot.cost(sweep, PRICE))
     for value in ("saved", "precision", "recall", "false_stop_rate"):
         yield f"heatmap_{value}", of(dl.plot.heatmap(sweep, task="code", value=value, rule=result.rule))
     yield "heatmap_auc", of(dl.plot.heatmap(sweep, task="code", value="auc"))

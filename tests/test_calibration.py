@@ -50,3 +50,7 @@ def test_every_way_to_save_a_calibration_keeps_the_directions(found, tmp_path):
         assert loaded == policy
         assert loaded.signals == ERRORS
         assert fed(Monitor(loaded), FALLING).alarm is None
+
+
+def test_the_rules_of_several_tasks_keep_their_nudges(found):
+    assert [rule.action for rule in policy_of([found, found], ERRORS).rules] == ["stop", "nudge"] * 2

@@ -115,6 +115,15 @@ def test_watch_answers_a_broken_line_and_goes_on(tmp_path):
         (["calibrate", "RUNS", "--max-false-stop", "2"], "--max-false-stop must be between 0 and 1, got 2"),
         (["calibrate", "RUNS", "--max-false-stop", "0"], "--max-false-stop must be between 0 and 1, neither of them"),
         (["report", "RUNS", "--max-false-stop", "1"], "--max-false-stop must be between 0 and 1, neither of them"),
+        (
+            ["report", "RUNS", "--price", "30"],
+            "--price '30' is not of the form FALSE_STOP:WASTED_STEP, for example 30:1",
+        ),
+        (["calibrate", "RUNS", "--price", "30:-1"], "--price '30:-1' is not of the form"),
+        (["calibrate", "RUNS", "--price", "3:1", "--worth", "f1"], "--price and --worth f1 both say what decides"),
+        (["calibrate", "RUNS", "--worth", "f3"], "unknown worth 'f3'; "),
+        (["sweep", "RUNS", "--prevalence", "2"], "--prevalence must be between 0 and 1, neither of them, got 2"),
+        (["calibrate", "RUNS", "--nudge", "0.01"], "nudge must lie between max_false_stop (0.05) and 1, got 0.01"),
         (["transfer", "RUNS", "--max-false-stop", "2"], "--max-false-stop must be between 0 and 1, got 2"),
         (["sweep", "RUNS", "-m", "exact", "-j", "0"], "n_jobs must be a number of processes, or -1 for all cores"),
         (["import", "no/log"], "no/log: no such file or folder; name logs, or folders that hold them"),
@@ -179,6 +188,26 @@ def test_report_finds_the_rule_that_calibrate_finds(traces, tmp_path):
     told = run("report", traces, "-m", "exact", "-m", "levenshtein", "-o", tmp_path / "study")
     assert rule.stdout.split("written:")[0].strip() in told.stdout
     assert (tmp_path / "rule.toml").read_text().strip() in (tmp_path / "study" / "report.md").read_text()
+
+
+def test_prices_choose_the_rule_and_are_told(traces, tmp_path):
+    options = ("-m", "exact", "--price", "20:1", "--prevalence", "0.2")
+    run("calibrate", traces, *options, "-o", tmp_path / "rule.toml", "--nudge", "0.3")
+    policy = Policy.load(tmp_path / "rule.toml")
+    assert [rule.action for rule in policy.rules] == ["stop", "nudge"]
+    assert "Price(false_stop=20.0, wasted_step=1.0, prevalence=0.2)" in str(policy.provenance["selection"])
+    run("report", traces, *options, "-o", tmp_path / "study")
+    told = (tmp_path / "study" / "report.md").read_text()
+    assert "At 20 a false stop and 1 a step it earns" in told
+    assert "where 20% of the runs stall" in told
+    assert (tmp_path / "study" / "figures" / "cost.png").exists()
+
+
+def test_a_rule_that_earns_nothing_is_advised_against(traces, tmp_path):
+    found = run("calibrate", traces, "-m", "exact", "--price", "1:0", "-o", tmp_path / "rule.toml")
+    assert "advice      do not deploy: at 1 a false stop and 0 a step it earns " in found.stdout
+    fine = run("calibrate", traces, "-m", "exact", "--price", "1:1", "-o", tmp_path / "rule.toml")
+    assert "advice" not in fine.stdout
 
 
 def test_report_of_no_traces_still_says_so(tmp_path):

@@ -78,7 +78,7 @@ def test_more_parts_than_a_whole_are_refused():
         ("undefined: no good traces", GOOD, {}, "no good traces"),
         ("beats steps and placebo; may be explained by setup", GOOD, {}, "may be explained by setup"),
         ("beats steps and placebo; cannot be told from setup", GOOD, {}, "cannot be told from setup"),
-        ("", GOOD, {"watch_only": True}, "only watches"),
+        ("", GOOD, {"blind": "3 more needed"}, "the rule can only watch: 3 more needed"),
         ("", Tally(0, 0, 0, 9, 0, 9, 0, 0, 90, 0, 90, NAN), {}, "none of 9 stalls"),
         ("", Tally(0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 90, NAN), {}, "no stalled trace"),
         ("", Tally(9, 0, 0, 0, 0, 0, 0, 50, 90, 0, 0, 2.0), {}, "no good trace"),
@@ -86,7 +86,17 @@ def test_more_parts_than_a_whole_are_refused():
         ("", Tally(5, 0, 0, 5, 6, 4, 0, 30, 100, 9, 90, 1.0), {}, "stops 60% of good runs"),
         ("", Tally(3, 6, 0, 1, 0, 9, 0, 30, 100, 0, 90, 1.0), {}, "convergence is slow"),
         ("", GOOD, {"precision": 0.3}, "flag instead"),
-        ("", GOOD, {"price": Price(50, 1), "earned": -2.0}, "at 50 a false stop and 1 a step it earns -2.00"),
+        ("", Tally(9, 0, 0, 1, 8, 2, 0, 30, 100, 99, 90, 1.0), {}, "loses 99 steps of good traces and saves 30"),
+        (
+            "",
+            Tally(9, 0, 0, 1, 9, 20, 0, 30, 100, 0, 90, 1.0),
+            {"limit": 0.05},
+            "9 of 29 good traces stopped",
+        ),
+        ("", Tally(9, 0, 0, 1, 0, 9, 0, 30, 100, 0, 90, 1.0), {"cap": 0.3}, "counting steps does as well"),
+        ("", GOOD, {"luck": "0.1 [-0.1, 0.3]"}, "this may be luck: 0.1 [-0.1, 0.3]"),
+        ("", GOOD, {"price": Price(500, 1)}, "at 500 a false stop and 1 a step it earns -"),
+        ("unreachable: patience 9 > horizon 8", GOOD, {}, "unreachable"),
     ],
 )
 def test_do_not_deploy_is_a_plain_answer(verdict, found, options, words):

@@ -9,6 +9,8 @@ from matplotlib.collections import PolyCollection
 from matplotlib.patches import Rectangle
 
 from driftlab import plot
+from driftlab.calibrate.choose import Price
+from driftlab.calibrate.decide import cost_curve
 from driftlab.errors import InputError
 from driftlab.evaluate.curves import GRID, maxima, placebo_band, roc_band, roc_draws, values_at
 from driftlab.findings import best_of, label, labels, leader, of_metric, share_text
@@ -229,6 +231,28 @@ class TestScores:
         assert f"{share_text(stalled)} of stalled, {share_text(good)} of good traces reach 0.50" in title
 
 
+class TestCost:
+    PRICE = Price(false_stop=30, wasted_step=1, prevalence=0.1)
+
+    def test_lines_are_what_every_threshold_earns(self, found):
+        axes = plot.cost(found, self.PRICE)
+        for ax, task in zip(axes, ("code", "sql"), strict=True):
+            best = max(cost_curve(c.curve, self.PRICE)["earned"][:-1].max() for c in best_of(found, task))
+            metrics = [
+                line for line in ax.lines if str(line.get_label()).startswith(("exact", "levenshtein", "signal"))
+            ]
+            assert max(float(np.max(line.get_ydata())) for line in metrics) == pytest.approx(best)
+            assert f"earns at most {best:.2f} a run" in titles(ax)[0]
+            assert legend(ax)[-1] == "no rule at all"
+
+    def test_where_nothing_earns_it_says_so(self, found):
+        dear = Price(false_stop=1e9, wasted_step=1e-9, prevalence=0.01)
+        axes = plot.cost(found, dear)
+        assert all("no threshold earns anything" in title or "earns at most 0.00" in title for title in titles(axes))
+        nothing = plot.cost(found, Price(0, 0))
+        assert all("no threshold earns anything: do not stop" in title for title in titles(nothing))
+
+
 class TestWaste:
     def test_bars_hold_every_step_once(self):
         rule = StopRule("plateau(exact, run(2))", 1.0)
@@ -250,7 +274,7 @@ class TestWaste:
 class TestWithoutStalls:
     def test_every_figure_says_so(self, good_only):
         said = "code: no stalled traces"
-        for axes in (plot.roc(good_only), plot.pr(good_only), plot.amoc(good_only)):
+        for axes in (plot.roc(good_only), plot.pr(good_only), plot.amoc(good_only), plot.cost(good_only, Price(1, 1))):
             assert axes[0].texts[0].get_text().endswith(said)
         for ax in (
             plot.heatmap(good_only),

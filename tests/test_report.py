@@ -152,7 +152,7 @@ class TestOddCorpora:
             sweep(only, ["exact"], draws=50), [calibrate(only, metrics=["exact"])], corpus=only, folder=tmp_path
         )[1]
         assert (
-            "**Do not deploy on code.** Nobody can tell whether a rule detects stalls here: no stalled traces."
+            "**Do not deploy on code.** Nobody can tell whether the metric detects stalls: no stalled traces."
             in text.read_text()
         )
         assert not (tmp_path / "figures" / "pr.png").exists()
@@ -185,8 +185,12 @@ class TestDecision:
         ("change", "kind", "reason"),
         [
             ({}, "deploy", "saved"),
-            ({"hit": 0, "miss": 15}, "do not deploy", "It hit none of"),
-            ({"hit": 0, "premature": 0, "late": 0, "miss": 0}, "do not deploy", "No stalled trace was left"),
+            ({"hit": 0, "miss": 15}, "do not deploy", "stalls was hit."),
+            (
+                {"hit": 0, "premature": 0, "late": 0, "miss": 0},
+                "do not deploy",
+                "There is no stalled trace to measure recall on.",
+            ),
             (
                 {"false_stop": 12, "passed": 3},
                 "do not deploy",
@@ -208,13 +212,13 @@ class TestDecision:
     def test_a_score_no_better_than_steps_is_no_evidence(self, found, rule):
         poor = next(cell for cell in found.cells if cell.task == "code" and cell.verdict.startswith("not better"))
         decision = decide(found, [replace(rule, rule=StopRule(poor.detector, 0.9, "code"))], "code")
-        assert decision.reason == f"Its score is no evidence of a stall: {poor.verdict}."
+        assert decision.reason == f"The metric is {poor.verdict}."
 
     def test_what_setup_may_explain_may_only_flag(self, rule):
         one = sweep([t.replace(setup="s") for t in loops()], METRICS, patience=[1, 2, 3], decay=[0.8], draws=200)
         decision = decide(one, [rule], "code")
         assert decision.headline == "Let it flag, not stop on code."
-        assert decision.reason.endswith("But: cannot be told from setup.")
+        assert decision.reason.endswith("But the metric cannot be told from setup.")
 
 
 class TestMistakes:

@@ -1,12 +1,11 @@
 """A calibrated rule with the evidence for it."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from driftlab.calibrate.choose import Price
-from driftlab.calibrate.decide import advice, earned_by
+from driftlab.calibrate.decide import advice
 from driftlab.calibrate.nested import Nested
 from driftlab.outcome import Tally
 from driftlab.rule import Policy, StopRule
@@ -68,7 +67,12 @@ class Calibration:
         self.policy.save(path)
 
     def advice(
-        self, verdict: str = "", *, prevalence: float | None = None, price: Price | None = None
+        self,
+        verdict: str = "",
+        *,
+        prevalence: float | None = None,
+        price: Price | None = None,
+        cap: float | None = None,
     ) -> tuple[bool, tuple[str, ...]]:
         """Say whether to deploy the rule, and every reason not to; "do not deploy" is a possible answer.
 
@@ -79,14 +83,21 @@ class Calibration:
         prevalence : float, optional
             Share of the fleet's runs that stall; default: the share here.
         price : Price, optional
-            What a false stop and a wasted step cost.
+            What a false stop and a wasted step cost; its prevalence is taken where none is given.
+        cap : float, optional
+            Share of stalled steps that counting steps saves within the same limit.
         """
-        found = self.tally
-        share = found.n_stalled / max(1, found.n_stalled + found.n_good) if prevalence is None else prevalence
-        earned = math.nan if price is None else earned_by(found, price)
-        options: dict[str, Any] = {"precision": found.precision_at(share), "watch_only": self.rule.watch_only}
-        luck = self.nested is not None and not self.nested.why and not self.nested.stable
-        return advice(verdict, found, price=price, earned=earned, luck=luck, **options)
+        found, again = self.tally, self.nested
+        here = found.n_stalled / max(1, found.n_stalled + found.n_good)
+        told = prevalence if prevalence is not None or price is None else price.prevalence
+        limit = self.provenance["max_false_stop"]
+        facts: dict[str, Any] = {"precision": found.precision_at(here if told is None else told), "cap": cap}
+        facts |= {"limit": None if limit == "none" else limit}
+        facts |= {"blind": str(self.rule.evidence.get("why", "no threshold is safe")) if self.rule.watch_only else ""}
+        if again is not None and not again.why and not again.stable:
+            low, high = again.intervals["youden"]
+            facts["luck"] = f"Youden's index on problems left out is {again.youden:.2f} [{low:.2f}, {high:.2f}]"
+        return advice(verdict, found, price=price, **facts)
 
     def __str__(self) -> str:
         evidence, found = self.rule.evidence, self.tally
@@ -116,4 +127,5 @@ class Calibration:
 
 def policy_of(rules: Sequence[Calibration], signals: Mapping[str, SignalSpec]) -> Policy:
     """Join the rules of several tasks in one policy, with the signal directions of their corpus."""
-    return Policy(tuple(each.rule for each in rules), signals=signals, provenance=rules[0].provenance)
+    joined = tuple(rule for each in rules for rule in each.policy.rules)
+    return Policy(joined, signals=signals, provenance=rules[0].provenance)

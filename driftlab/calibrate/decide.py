@@ -13,9 +13,10 @@ from driftlab.extras import need
 from driftlab.outcome import Tally
 from driftlab.outcome.thresholds import Curve
 from driftlab.outcome.truth import ratio
-from driftlab.stats import LEVEL
+from driftlab.stats import LEVEL, proportion
 
 SLOW = 0.1  # so small a share saved is not worth a mechanism
+SOFT = ("do not deploy yet: ", "do not stop by it: ")  # reasons that leave a rule good enough to flag
 
 
 def cost_curve(curve: Curve, price: Price) -> Any:
@@ -124,10 +125,11 @@ def advice(
     found: Tally,
     *,
     precision: float = math.nan,
-    watch_only: bool = False,
     price: Price | None = None,
-    earned: float = math.nan,
-    luck: bool = False,
+    limit: float | None = None,
+    cap: float | None = None,
+    blind: str = "",
+    luck: str = "",
 ) -> tuple[bool, tuple[str, ...]]:
     """Say whether to deploy a rule, and every reason not to, in words.
 
@@ -139,17 +141,21 @@ def advice(
         On traces that did not choose the rule.
     precision : float
         At the fleet's prevalence.
-    watch_only : bool
-        Whether the rule has no finite threshold.
     price : Price, optional
-        With `earned`, what the rule earns a run at it.
-    luck : bool
-        Whether nested cross-validation cannot tell the choice from luck.
+        What a false stop and a wasted step cost; a rule that earns nothing at it is none.
+    limit : float, optional
+        Share of good traces that may be stopped; without one no promise can be broken.
+    cap : float, optional
+        Share of stalled steps that counting steps saves within the same limit.
+    blind, luck : str
+        Why the rule has no finite threshold; why nested cross-validation cannot tell the choice from luck. Empty
+        where neither is so.
 
     Returns
     -------
     (bool, tuple of str)
-        Whether to deploy; the reasons against, or the one for it.
+        Whether to deploy; the reasons against, or the one for it. A reason that begins with one of `SOFT` leaves
+        the rule good enough to flag.
 
     Examples
     --------
@@ -157,42 +163,57 @@ def advice(
     >>> advice("not better than steps", useless)[1][0]
     'do not deploy: the metric is not better than steps'
     """
-    against = list(_against(verdict, found, precision, watch_only))
-    if price is not None and not earned > 0:
+    against = list(_unproven(verdict))
+    against += [f"do not deploy: the rule can only watch: {blind}"] if blind else _harmful(found, limit, cap)
+    if price is not None and not earned_by(found, price) > 0:
         prices = f"{price.false_stop:g} a false stop and {price.wasted_step:g} a step"
-        against.append(f"do not deploy: at {prices} it earns {earned:.2f} a run")
+        against.append(f"do not deploy: at {prices} it earns {earned_by(found, price):.2f} a run")
     if luck:
-        against.append("do not deploy: too few traces to choose, on new problems the choice may be luck")
+        against.append(f"do not deploy: there are too few traces to choose from, this may be luck: {luck}")
+    if precision < 0.5:
+        wrong = f"at your prevalence {1 - precision:.0%} of alarms would be wrong"
+        against.append(f"do not stop by it: {wrong}; flag instead")
     if against:
         return False, tuple(against)
     return True, (f"deploy: {found.hit} of {found.n_stalled} stalls hit, {found.saved:.0%} of their steps saved",)
 
 
-def _against(verdict: str, found: Tally, precision: float, watch_only: bool) -> Iterable[str]:
-    if watch_only:
-        yield "do not deploy: no threshold can be promised, the rule only watches"
+def _unproven(verdict: str) -> Iterable[str]:
+    """What the controls say against the metric."""
     if verdict.startswith("circular"):
         yield f"do not deploy: {verdict}; measure it against labels it did not make"
     if verdict.startswith("undefined"):
-        yield f"do not deploy: whether the metric tells is {verdict}"
-    if verdict.startswith("not better"):
+        why = verdict.removeprefix("undefined: ")
+        yield f"do not deploy: nobody can tell whether the metric detects stalls: {why}"
+    if verdict.startswith(("not better", "unreachable", "absent")):
         yield f"do not deploy: the metric is {verdict}"
     if "setup" in verdict and "not explained" not in verdict:
         yield f"do not deploy yet: the metric {verdict.rpartition('; ')[-1]}"
+
+
+def _harmful(found: Tally, limit: float | None, cap: float | None) -> Iterable[str]:
+    """What the outcomes say against the rule."""
     if not found.n_stalled:
         yield "do not deploy: there is no stalled trace to measure recall on"
     elif found.hit == 0:
         yield f"do not deploy: none of {found.n_stalled} stalls was hit"
-    elif not watch_only and found.saved < SLOW:
+    elif cap is None and found.saved < SLOW:
         yield f"do not deploy: {found.saved:.1%} of stalled steps are saved, a cap on steps may do as well"
+    elif cap is not None and found.saved <= cap:
+        saved = f"it saves {cap:.1%} of stalled steps, the rule {found.saved:.1%}"
+        yield f"do not deploy: counting steps does as well: {saved}"
     if not found.n_good:
         yield "do not deploy: there is no good trace to measure false stops on"
+    elif limit is not None and proportion(found.false_stop, found.n_good, "beta")[0] > limit:
+        stopped = f"{found.false_stop} of {found.n_good} good traces stopped, {limit:.0%} allowed"
+        yield f"do not deploy: it broke its promise: {stopped}"
+    if found.lost_steps >= found.saved_steps and found.hit:
+        steps = f"{found.lost_steps} steps of good traces and saves {found.saved_steps} of stalled ones"
+        yield f"do not deploy: it loses {steps}"
     if found.false_stop_rate >= found.recall:
         yield f"do not deploy: it stops {found.false_stop_rate:.0%} of good runs and hits {found.recall:.0%} of stalls"
     if found.premature > found.hit:
         yield "do not deploy: most alarms come before the stall; convergence is slow here, or onsets are marked late"
-    if precision < 0.5:
-        yield f"do not stop by it: at your prevalence {1 - precision:.0%} of alarms would be wrong; flag instead"
 
 
 def earned_by(found: Tally, price: Price) -> float:

@@ -5,9 +5,11 @@ from typing import Annotated, cast
 
 import typer
 
+from driftlab.calibrate.choose import Price
 from driftlab.corpus import SUFFIXES, Corpus, read
 from driftlab.errors import InputError
 from driftlab.options import file_to_write, folder_to_write
+from driftlab.spec import between
 from driftlab.trace import Direction
 
 
@@ -60,12 +62,32 @@ Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes for the compa
 Limit = Annotated[
     float, typer.Option("--max-false-stop", help="Largest share of good runs that may be stopped.", callback=share)
 ]
+Prices = Annotated[
+    str, typer.Option("--price", metavar="<a>:<b>", help="What a false stop and a wasted step cost you, as in 30:1.")
+]
+Prevalence = Annotated[
+    float | None, typer.Option("--prevalence", help="Share of your runs that stall. Default: as in the traces.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def read_traces(path: Path, signal: list[str], skip: bool) -> Corpus:
     """Read the traces of a command line."""
     return read(path, on_error="skip" if skip else "raise", signals=dict(_direction(text) for text in signal))
+
+
+def priced(text: str, prevalence: float | None) -> Price | None:
+    """Read prices as they are typed; None where none were."""
+    if prevalence is not None:
+        between("--prevalence", prevalence, 0, 1, words=", neither of them")
+    if not text:
+        return None
+    false_stop, _, wasted_step = text.partition(":")
+    try:
+        return Price(float(false_stop), float(wasted_step), prevalence)
+    except ValueError as error:
+        wrong = f"--price {text!r} is not of the form FALSE_STOP:WASTED_STEP, for example 30:1"
+        raise InputError(f"{wrong}, in one currency, each >= 0") from error
 
 
 def _direction(text: str) -> tuple[str, Direction]:

@@ -10,16 +10,20 @@ import typer
 
 from driftlab.calibrate import calibrate as find_rule
 from driftlab.calibrate.calibration import Calibration, policy_of
+from driftlab.calibrate.choose import WORTHS
 from driftlab.cli.options import (
     CacheFolder,
     Folder,
     Jobs,
     Limit,
     MetricSpec,
+    Prevalence,
+    Prices,
     Signal,
     Skip,
     Traces,
     new_file,
+    priced,
     read_traces,
 )
 from driftlab.corpus import Corpus
@@ -39,6 +43,8 @@ def sweep(
     output: Folder = Path("study"),
     metric: MetricSpec = [],  # noqa: B006 (typer reads the default, nobody changes it)
     max_false_stop: Limit = 0.05,
+    price: Prices = "",
+    prevalence: Prevalence = None,
     signal: Signal = [],  # noqa: B006
     skip_broken: Skip = False,
     cache: CacheFolder = None,
@@ -48,8 +54,9 @@ def sweep(
 
     Example: driftlab sweep data/demo/loops.jsonl -o study/ -m exact -m levenshtein -m signal
     """
+    fleet = {"price": priced(price, prevalence), "prevalence": prevalence}
     corpus = read_traces(traces, signal, skip_broken)
-    _study(corpus, output, metric, max_false_stop, calibrated=False, cache=cache, n_jobs=jobs)
+    _study(corpus, output, metric, max_false_stop, fleet, calibrated=False, cache=cache, n_jobs=jobs)
 
 
 @app.command()
@@ -58,6 +65,8 @@ def report(
     output: Folder = Path("study"),
     metric: MetricSpec = [],  # noqa: B006
     max_false_stop: Limit = 0.05,
+    price: Prices = "",
+    prevalence: Prevalence = None,
     signal: Signal = [],  # noqa: B006
     skip_broken: Skip = False,
     cache: CacheFolder = None,
@@ -68,11 +77,12 @@ def report(
     Example: driftlab report data/demo/loops.jsonl -o study/ -m exact -m levenshtein -m signal
     """
     between("--max-false-stop", max_false_stop, 0, 1, words=", neither of them")
+    fleet = {"price": priced(price, prevalence), "prevalence": prevalence}
     corpus = read_traces(traces, signal, skip_broken)
-    _study(corpus, output, metric, max_false_stop, calibrated=True, cache=cache, n_jobs=jobs)
+    _study(corpus, output, metric, max_false_stop, fleet, calibrated=True, cache=cache, n_jobs=jobs)
 
 
-def _study(corpus: Corpus, output: Path, metric: list[str], limit: float, **how: Any) -> None:
+def _study(corpus: Corpus, output: Path, metric: list[str], limit: float, fleet: dict[str, Any], **how: Any) -> None:
     from driftlab.report import report as write_report  # noqa: PLC0415 (loads matplotlib)
     from driftlab.report import text_table  # noqa: PLC0415
 
@@ -82,20 +92,20 @@ def _study(corpus: Corpus, output: Path, metric: list[str], limit: float, **how:
     for note in found.notes:
         typer.echo(f"note: {note}")
     tasks = _tasks(found.tasks) if calibrated and found.tasks else []
-    rules = [_rule(found, corpus, task, limit) for task in tasks]
+    rules = [_rule(found, corpus, task, max_false_stop=limit, worth=fleet["price"] or "saved") for task in tasks]
     for task, rule in zip(tasks, rules, strict=True):
         typer.echo(f"\n{task or 'all traces'}\n{rule}")
     _tell_untold(corpus, tasks)
-    written = write_report(found, rules, corpus=corpus, folder=output)
+    written = write_report(found, rules, corpus=corpus, folder=output, **fleet)
     shown = ", ".join(str(path) for path in written[:4])
     typer.echo(f"\nwritten: {shown}, {len(written) - 4} figures in {output / 'figures'}")
 
 
-def _rule(found: Sweep, corpus: Corpus, task: str | None, limit: float) -> Calibration:
+def _rule(found: Sweep, corpus: Corpus, task: str | None, **options: Any) -> Calibration:
     """Calibrate on what the sweep has measured: no text is compared again. The data's hash stays that of the text."""
     cells = [cell for cell in found.cells if cell.task == (task or "") and not cell.blank]
     metrics = list(dict.fromkeys(cell.detector.metric for cell in cells if isinstance(cell.detector, Plateau)))
-    made = find_rule(found.evaluations[task or ""].measurements, task=task, max_false_stop=limit, metrics=metrics)
+    made = find_rule(found.evaluations[task or ""].measurements, task=task, metrics=metrics, **options)
     hashed = data_hash(trace for trace in corpus if task is None or trace.task == task)
     return replace(made, provenance=made.provenance | {"data": hashed})
 
@@ -122,6 +132,10 @@ def calibrate(
     max_false_stop: Limit = 0.05,
     task: Annotated[str | None, typer.Option(help="Only this kind of work. Default: one rule a task.")] = None,
     promise: Annotated[str, typer.Option(help="mean: on average; confident: with 90 % confidence.")] = "mean",
+    worth: Annotated[str, typer.Option(help=f"What decides among rules: {', '.join(WORTHS)}.")] = "saved",
+    nudge: Annotated[float | None, typer.Option(help="A larger limit: a second threshold that only nudges.")] = None,
+    price: Prices = "",
+    prevalence: Prevalence = None,
     metric: MetricSpec = [],  # noqa: B006
     signal: Signal = [],  # noqa: B006
     skip_broken: Skip = False,
@@ -135,13 +149,19 @@ def calibrate(
     between("--max-false-stop", max_false_stop, 0, 1, words=", neither of them")
     if promise not in ("mean", "confident"):
         raise InputError(f"--promise must be 'mean' or 'confident', got {promise!r}")
+    prices = priced(price, prevalence)
+    if prices is not None and worth != "saved":
+        raise InputError(f"--price and --worth {worth} both say what decides among rules; give one of them")
     corpus = read_traces(traces, signal, skip_broken)
     tasks = _tasks(sorted({trace.task or "" for trace in corpus})) if task is None else [task]
     options: dict[str, Any] = {"metrics": metric or None, "cache": cache, "n_jobs": jobs}
     options |= {"max_false_stop": max_false_stop, "promise": cast(Literal["mean", "confident"], promise)}
+    options |= {"worth": prices or worth, "nudge": nudge}
     found = [find_rule(corpus, task=name, **options) for name in tasks]
     for name, each in zip(tasks, found, strict=True):
-        typer.echo(f"{name or 'all traces'}\n{each}\n")
+        fine, reasons = each.advice(prevalence=prevalence, price=prices)
+        against = [] if fine else [f"advice      {reason}" for reason in reasons]
+        typer.echo("\n".join([name or "all traces", str(each), *against, ""]))
     if task is None:
         _tell_untold(corpus, tasks)
     policy_of(found, corpus.signal_specs()).save(output)

@@ -1,17 +1,20 @@
-"""What stop rules do at every threshold: precision, recall, delay, saving against false stops."""
+"""What stop rules do at every threshold: precision, recall, delay, saving, money against false stops."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
 
+from driftlab.calibrate.choose import Price
 from driftlab.detectors import Plateau, Run
 from driftlab.errors import InputError
-from driftlab.findings import best_of, is_steps, labels, leader, share_text, task_name
+from driftlab.findings import best_of, is_steps, label, labels, leader, share_text, task_name
 from driftlab.outcome.thresholds import Curve, curve
 from driftlab.outcome.truth import Floats
 from driftlab.plot.style import (
     GREY,
+    INK,
     LINES,
     PALE,
     Panels,
@@ -25,6 +28,7 @@ from driftlab.plot.style import (
 )
 from driftlab.sweep import LIMIT, Cell, Sweep
 
+Rate = str | Callable[[Curve], Floats]  # an attribute of a curve, or what is made of it
 HITS = 5  # a mean delay over fewer is an anecdote
 
 
@@ -120,7 +124,65 @@ def amoc(sweep: Sweep, *, value: str = "delay", upto: float = 0.3, axes: Sequenc
     return found
 
 
-def _lines(ax: Axes, sweep: Sweep, task: str, x: str, y: str) -> None:
+def cost(sweep: Sweep, price: Price, *, upto: float = 0.3, axes: Sequence[Axes] | None = None) -> Panels:
+    """Draw what a rule earns a run at the user's prices, one panel a task, one line a metric; no rule earns 0.
+
+    Parameters
+    ----------
+    price : Price
+        What a false stop and a wasted step cost, and the share of runs that stall where the rule will work.
+    upto : float
+        Largest false-stop rate shown.
+    axes : sequence of Axes, optional
+        One for each task that can be ranked.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from driftlab.sweep import sweep
+    >>> from driftlab.trace import Step, Trace
+    >>> found = sweep([Trace(id="a", label="good", steps=[Step(state="x")])], ["exact"])
+    >>> axes = cost(found, Price(false_stop=10, wasted_step=1))
+    >>> len(axes)
+    1
+    >>> plt.close(axes[0].figure)
+    """
+    tasks, absent = split_tasks(sweep)
+    if not tasks:
+        return message_panel(axes, f"nothing to detect\n{absent}")
+    found = panels(len(tasks), axes, height=4.8)
+    for ax, task in zip(found, tasks, strict=True):
+        _lines(ax, sweep, task, "false_stop_rate", price)
+        _to_what_is_earned(ax, upto)
+        ax.axhline(0, color=INK, linewidth=1, linestyle=":", label="no rule at all")
+        tidy(ax, "false-stop rate (share of good traces stopped)", "earned a run")
+        key_below(ax)
+        title(ax, _earned(sweep, task, price))
+    caption(found, absent, own=axes is None)
+    return found
+
+
+def _to_what_is_earned(ax: Axes, upto: float) -> None:
+    """Cut off what is lost far from the best threshold: it would leave no room for what is earned at it."""
+    points = np.concatenate([np.asarray(line.get_xydata()) for line in ax.lines])
+    points = points[points[:, 0] <= upto]
+    top = max(0.0, float(points[:, 1].max()))
+    low = max(float(points[:, 1].min()), -2 * top) if top > 0 else float(points[:, 1].min())
+    right, room = float(points[points[:, 1] >= low, 0].max()), 0.05 * (top - low) or 1.0
+    ax.set(xlim=(-0.02 * right - 0.001, 1.05 * right + 0.001), ylim=(low - room, top + room))
+
+
+def _earned(sweep: Sweep, task: str, price: Price) -> str:
+    cells = [cell for cell in best_of(sweep, task) if not is_steps(cell) and len(cell.curve.thresholds)]
+    best = max(cells, key=lambda cell: float(price(cell.curve).max()), default=None)
+    most = -math.inf if best is None else float(price(best.curve).max())
+    at = f"at {price.false_stop:g} a false stop and {price.wasted_step:g} a step"
+    if best is None or most <= 0:
+        return f"{task_name(task)}: {at} no threshold earns anything: do not stop by these metrics"
+    return f"{task_name(task)}: {at} {label(best)} {best.accumulator} earns at most {most:.2f} a run, on these traces"
+
+
+def _lines(ax: Axes, sweep: Sweep, task: str, x: str, y: Rate) -> None:
     """One line a metric, then the controls in grey; a ring where each keeps the limit."""
     cells = best_of(sweep, task)
     pairs = [
@@ -140,9 +202,9 @@ def _lines(ax: Axes, sweep: Sweep, task: str, x: str, y: str) -> None:
         _line(ax, found, x, y, ring=False, color=PALE, linestyle="-", linewidth=0.9, label=text, zorder=0)
 
 
-def _line(ax: Axes, found: Curve, x: str, y: str, *, ring: bool = True, **style: object) -> None:
+def _line(ax: Axes, found: Curve, x: str, y: Rate, *, ring: bool = True, **style: object) -> None:
     keep = found.thresholds >= _end(found) if x == "recall" else np.ones(len(found.hit), dtype=bool)
-    across, up = np.asarray(getattr(found, x)), np.asarray(getattr(found, y))
+    across, up = np.asarray(getattr(found, x)), np.asarray(getattr(found, y) if isinstance(y, str) else y(found))
     up = np.where(found.hit >= HITS, up, np.nan) if y == "mean_delay" else up
     ax.plot(across[keep], up[keep], **style)  # type: ignore[arg-type]
     place = np.flatnonzero(found.thresholds == found.at_limit(LIMIT))
@@ -193,4 +255,4 @@ def _counts(sweep: Sweep, task: str) -> tuple[int, int]:
     return int(truth.stalled.sum()), int(truth.good.sum())
 
 
-__all__ = ["amoc", "pr"]
+__all__ = ["amoc", "cost", "pr"]

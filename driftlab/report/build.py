@@ -4,9 +4,10 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from driftlab.calibrate import Calibration
+from driftlab.calibrate.choose import Price
 from driftlab.extras import need
 from driftlab.files import replacing
 from driftlab.findings import best_of, counted, is_steps, label, leader, share_text, task_name, why_not
@@ -37,6 +38,8 @@ def report(
     folder: str | os.PathLike[str],
     title: str = "driftlab report",
     errors: int = ERRORS,
+    prevalence: float | None = None,
+    price: Price | None = None,
 ) -> tuple[Path, ...]:
     """Write what a sweep found: tables, figures, report.md and one report.html that needs nothing else.
 
@@ -54,6 +57,10 @@ def report(
     title : str
     errors : int
         How many errors are shown at most.
+    prevalence : float, optional
+        Share of runs that stall where the rules will work; default: the price's, else the share in these traces.
+    price : Price, optional
+        What a false stop and a wasted step cost; with it the report counts in money too.
 
     Returns
     -------
@@ -74,7 +81,7 @@ def report(
     """
     # Loaded here: the tables of this package must not load matplotlib.
     drawing = need("driftlab.report.figures", "study").drawing
-    study = _Study(sweep, tuple(calibrations), corpus, errors)
+    study = _Study(sweep, tuple(calibrations), corpus, errors, {"prevalence": prevalence, "price": price})
     with drawing() as album:
         document = Document(title, study.sections(album))
     files = {"report.html": page(document, album.pictures), "report.md": markdown(document)}
@@ -102,10 +109,11 @@ class _Study:
     calibrations: tuple[Calibration, ...]
     corpus: Iterable[Trace] | None
     errors: int
+    fleet: Mapping[str, Any]
 
     def sections(self, album: "Album") -> list[Section]:
         draw = need("driftlab.report.figures", "study")
-        figures = draw.overall(album, self.sweep)
+        figures = draw.overall(album, self.sweep, self.fleet["price"])
         made = [
             Section("In short", chapters.in_short(self.sweep, self.decisions())),
             Section("What was looked at", [*chapters.looked_at(self.sweep), *self._notes()]),
@@ -113,6 +121,7 @@ class _Study:
             Section("What the controls say", chapters.controls_say(self.sweep)),
             Section("Ranking at equal age", _those(figures, "roc", words=_ROC if "pr" in figures else "")),
             Section("Alarms at every threshold", _those(figures, "pr", "saved", "amoc", words=_ALARMS)),
+            Section("In money", _those(figures, "cost", words=_MONEY)),
             *self._settings(album),
             *self._rules(),
             *self._errors(album),
@@ -122,7 +131,7 @@ class _Study:
         return [section for section in made if section.blocks]
 
     def decisions(self) -> list[Decision]:
-        return [decide(self.sweep, self.calibrations, task) for task in self.sweep.tasks]
+        return [decide(self.sweep, self.calibrations, task, **self.fleet) for task in self.sweep.tasks]
 
     def _notes(self) -> list[Block]:
         return [Text("Hidden, left out or assumed:"), Bullets(self.sweep.notes)] if self.sweep.notes else []
@@ -227,6 +236,10 @@ _ALARMS = (
     "What a stop rule does, judged by its first alarm: an alarm before the onset is wrong. A ring marks the smallest "
     f"threshold within {share_text(LIMIT)} false stops. Read delay and recall together: a step counter may hit nearly "
     "every stall, at its very end."
+)
+_MONEY = (
+    "What every threshold earns a run at your prices: steps saved, less good runs stopped and premature alarms. "
+    "No rule at all earns 0. Where the lines stay below it, do not stop by these metrics."
 )
 _SETTINGS = (
     "Right of the stepped line a setting stops few enough good traces. A wide area of one colour there is a safe "

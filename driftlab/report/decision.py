@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from driftlab.calibrate import Calibration
+from driftlab.calibrate.choose import Price
+from driftlab.calibrate.decide import SOFT, earned_by
 from driftlab.findings import (
     auc_text,
     best_of,
     counted,
-    interval_text,
     is_steps,
     label,
     leader,
@@ -19,7 +20,7 @@ from driftlab.findings import (
     why_not,
 )
 from driftlab.stats import proportion
-from driftlab.sweep import LIMIT, Cell, Sweep
+from driftlab.sweep import Cell, Sweep
 
 Kind = Literal["deploy", "flag", "do not deploy", "no rule"]
 HEADLINES: dict[Kind, str] = {
@@ -52,13 +53,18 @@ class Decision:
         return f"{HEADLINES[self.kind]} on {task_name(self.task)}."
 
 
-def decide(sweep: Sweep, calibrations: Iterable[Calibration], task: str) -> Decision:
+def decide(
+    sweep: Sweep,
+    calibrations: Iterable[Calibration],
+    task: str,
+    *,
+    prevalence: float | None = None,
+    price: Price | None = None,
+) -> Decision:
     """Say whether a task's calibrated rule may be deployed.
 
-    A rule may not when nothing tells whether it detects stalls, when it only watches, when its score is not
-    better than the controls, when on the certifying problems it hit nothing, broke its promise or lost more
-    than it saved, when choosing it anew on parts of the problems may be luck, or when a step limit saves as
-    much. One that setup may explain may flag, not stop.
+    The reasons are those of `Calibration.advice`, with the sweep's verdict and what a step limit saves beside it.
+    A rule against which only the setup or the fleet's prevalence speaks may flag, not stop.
 
     Examples
     --------
@@ -73,64 +79,32 @@ def decide(sweep: Sweep, calibrations: Iterable[Calibration], task: str) -> Deci
         return Decision(task, "no rule", _without_rule(sweep, task))
     found = min(mine, key=lambda each: each.rule.task is None)
     cell = next((c for c in sweep.cells if c.task == task and c.detector == found.rule.detector), None)
-    against = _against(sweep, found, task, cell)
-    if against:
-        return Decision(task, "do not deploy", against)
-    verdict = _strict_verdict(sweep, cell)
-    if "not explained by setup" in verdict:
-        return Decision(task, "deploy", _numbers(found))
-    doubt = verdict.partition("; ")[2] or "its detector is not in this sweep, so the controls were not run on it"
-    return Decision(task, "flag", f"{_numbers(found)} But: {doubt}.")
+    verdict = sweep.evaluations[task].undefined or _strict_verdict(sweep, cell)
+    fine, reasons = found.advice(verdict, prevalence=prevalence, price=price, cap=_cap(sweep, found, task))
+    numbers = _numbers(found) + _money(found, price)
+    if fine and verdict:
+        return Decision(task, "deploy", numbers)
+    if fine:
+        reasons = (f"{SOFT[0]}its detector is not in this sweep, so the controls were not run on it",)
+    words = [reason.partition(": ")[2] for reason in reasons]
+    if all(reason.startswith(SOFT) for reason in reasons):
+        return Decision(task, "flag", f"{numbers} But {'; '.join(words)}.")
+    return Decision(task, "do not deploy", " ".join(f"{each[:1].upper()}{each[1:]}." for each in words))
 
 
-def _against(sweep: Sweep, found: Calibration, task: str, cell: Cell | None) -> str:
-    """The first reason not to deploy; empty when there is none."""
-    why, verdict = why_not(sweep, task), _strict_verdict(sweep, cell)
-    if why:
-        return f"Nobody can tell whether a rule detects stalls here: {why}."
-    if found.rule.watch_only:
-        return f"The rule can only watch: {found.rule.evidence.get('why', 'no threshold keeps the limit')}."
-    if cell is not None and not verdict.startswith("beats"):
-        return f"Its score is no evidence of a stall: {verdict}."
-    return _against_tally(found) or _against_steps(sweep, found, task)
+def _money(found: Calibration, price: Price | None) -> str:
+    if price is None:
+        return ""
+    where = "" if price.prevalence is None else f" where {share_text(price.prevalence)} of the runs stall"
+    at = f"{price.false_stop:g} a false stop and {price.wasted_step:g} a step"
+    return f" At {at} it earns {earned_by(found.tally, price):.2f} a run{where}."
 
 
-def _against_tally(found: Calibration) -> str:
-    tally, limit = found.tally, _limit(found)
-    if not tally.n_stalled:
-        return "No stalled trace was left to try the rule on: what it catches is unknown."
-    if not tally.hit:
-        return f"It hit none of {counted(tally.n_stalled, 'stall')} it was tried on."
-    if tally.n_good and proportion(tally.false_stop, tally.n_good, "beta")[0] > limit:
-        stopped = f"{tally.false_stop} of {tally.n_good} good traces stopped"
-        return f"It broke its promise: {stopped}, {share_text(limit)} allowed."
-    if tally.lost_steps >= tally.saved_steps:
-        return f"It loses {tally.lost_steps} steps of good traces and saves {tally.saved_steps} of stalled ones."
-    again = found.nested
-    if again is not None and not again.why and not again.stable:
-        low, high = again.intervals["youden"]
-        index = interval_text(again.youden, low, high)
-        return f"There are too few traces to choose from: Youden's index on problems left out is {index}, maybe luck."
-    return ""
-
-
-def _limit(found: Calibration) -> float:
-    return float(found.provenance.get("max_false_stop", LIMIT))
-
-
-def _against_steps(sweep: Sweep, found: Calibration, task: str) -> str:
-    limit = _limit(found)
+def _cap(sweep: Sweep, found: Calibration, task: str) -> float | None:
+    """What counting steps saves within the limit of the rule; None where the sweep has no step counter."""
+    limit = found.provenance["max_false_stop"]
     counter = next((cell for cell in sweep.cells if cell.task == task and is_steps(cell)), None)
-    if counter is None:
-        return ""
-    saved = saved_at(counter, limit)
-    if saved < found.tally.saved:
-        return ""
-    return (
-        f"Counting steps does as well: a step limit within {share_text(limit)} false stops saves "
-        f"{share_text(saved)} of "
-        f"stalled steps, the rule {share_text(found.tally.saved)}."
-    )
+    return None if counter is None or limit == "none" else saved_at(counter, float(limit))
 
 
 def saved_at(cell: Cell, limit: float) -> float:

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure as Canvas
 from PIL import Image
 
 from driftlab import plot
+from driftlab.calibrate.choose import Price
 from driftlab.findings import best_of, leader, why_not
 from driftlab.plot.style import figure_of
 from driftlab.report.document import Figure
@@ -63,18 +64,23 @@ def drawing() -> Iterator[Album]:
         yield Album()
 
 
-def overall(album: Album, sweep: Sweep) -> dict[str, Figure]:
+def overall(album: Album, sweep: Sweep, price: Price | None = None) -> dict[str, Figure]:
     """Draw what spans all tasks; where none can be ranked only a table and a line that says so."""
     if not sweep.tasks:
         return {}
     found = {"overview": album.add("overview", plot.overview(sweep)), "roc": album.add("roc", plot.roc(sweep))}
     if all(why_not(sweep, task) for task in sweep.tasks):
         return found
-    return found | {
-        "pr": album.add("pr", plot.pr(sweep)),
-        "amoc": album.add("amoc", plot.amoc(sweep)),
-        "saved": album.add("saved", plot.amoc(sweep, value="saved")),
-    }
+    money = {} if price is None else {"cost": album.add("cost", plot.cost(sweep, price))}
+    return (
+        found
+        | money
+        | {
+            "pr": album.add("pr", plot.pr(sweep)),
+            "amoc": album.add("amoc", plot.amoc(sweep)),
+            "saved": album.add("saved", plot.amoc(sweep, value="saved")),
+        }
+    )
 
 
 def of_task(album: Album, sweep: Sweep, task: str, rules: Mapping[str, StopRule]) -> list[Figure]:
