@@ -41,7 +41,7 @@ def demo(folder: Path, say: Callable[[str], None]) -> None:
     rules = {task: calibrate(studied, task=task, max_false_stop=LIMIT, metrics=LIGHT) for task in found.tasks}
     for task, rule in rules.items():
         say(f"\nA rule for {task} that may stop {LIMIT:.0%} of good loops\n{rule}")
-    policy = policy_of(list(rules.values()), corpus.signal_specs())
+    policy = policy_of(list(rules.values()))
     policy.save(folder / "policy.toml")
     say(f"\nReplayed on {len(unseen)} loops over problems it has not seen\n{replay(policy, unseen)}")
     written = report(found, list(rules.values()), corpus=studied, folder=folder)

@@ -100,7 +100,7 @@ def measure(
     inputs: Iterable[str | Input],
     *,
     cache: str | os.PathLike[str] | None = None,
-    n_jobs: int = 1,
+    n_jobs: int | None = 1,
     progress: bool = False,
 ) -> Measurements:
     """Read every trace once and return what the metrics say.
@@ -164,7 +164,7 @@ Texts = dict[tuple[int, str, str], Column]
 class _Job:
     """One measuring pass over all chunks."""
 
-    def __init__(self, inputs: tuple[Input, ...], cache: Cache | None, n_jobs: int) -> None:
+    def __init__(self, inputs: tuple[Input, ...], cache: Cache | None, n_jobs: int | None) -> None:
         self.inputs, self.cache, self.n_jobs = inputs, cache, n_jobs
         self.memo = PairMemo()
 

@@ -10,6 +10,7 @@ import numpy as np
 from msgspec.structs import replace as changed
 
 from driftlab.detectors import Detector, Evidence
+from driftlab.detectors.seen import Seen
 from driftlab.errors import InputError
 from driftlab.metrics import Pairwise
 from driftlab.reading import Input, Reader, Reading, complaint, readable
@@ -134,8 +135,8 @@ class Monitor:
         needs = dict.fromkeys(i for each in self._detectors for i in each.needs)
         self._reader = Reader(self._info)
         self._columns: dict[Input, Any] = {i: np.zeros(1, dtype=i.dtype) for i in needs}
-        bare = [getattr(i, "input", i) for i in needs]
-        self._models = [each for each in bare if isinstance(each, Pairwise) and each.batched]
+        bare = {i: i.input if isinstance(i, Seen) else i for i in needs}
+        self._models = [(i, each) for i, each in bare.items() if isinstance(each, Pairwise) and each.batched]
         self._streams = [(i.stream(self._info), column) for i, column in self._columns.items()]
         self._running = [(each.live(self._columns), each.start(1)) for each in self._detectors]
         self._steps: deque[Step] = deque(maxlen=self._kept)
@@ -200,10 +201,11 @@ class Monitor:
 
     def _ask_models(self, reading: Reading) -> None:
         """Have the models encode the step before anything is stored: one may be away; what it says it keeps."""
-        for each in self._models:
+        for column, each in self._models:
+            shown = column.shown(reading) if isinstance(column, Seen) else reading
             try:
-                text = reading.text(*each.reads)
-            except InputError:  # of what a role ignores, since the rehearsal passed
+                text = shown.text(*each.reads)
+            except InputError:  # of an outage, which no column reads, since the rehearsal passed
                 continue
             if text is not None:
                 each.deltas([(text, text)])

@@ -94,8 +94,10 @@ def folder_to_write(option: str, path: str | os.PathLike[str]) -> None:
 
 
 def _writable(option: str, path: str | os.PathLike[str], folder: Path) -> None:
-    there = next((each for each in (folder, *folder.parents) if os.path.exists(each)), Path())
-    reason = "is a file" if not there.is_dir() else "" if os.access(there, os.W_OK | os.X_OK) else "is write-protected"
+    there = next((each for each in (folder, *folder.parents) if os.path.lexists(each)), Path())
+    reason = "" if os.access(there, os.W_OK | os.X_OK) else "is write-protected"
+    if not there.is_dir():
+        reason = "is a file" if there.exists() else "leads nowhere"
     if reason:
         raise InputError(f"{option} {str(path)!r} cannot be written: {str(there)!r} {reason}; name another place")
 
@@ -128,7 +130,7 @@ def _limit(name: str, value: Any) -> None:
 
 
 def _jobs(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value == 0:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value == 0):
         raise InputError(f"{name} must be a number of processes, or -1 for all cores, got {value!r}")
 
 

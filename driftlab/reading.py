@@ -17,7 +17,6 @@ from driftlab.text import ABSENT, VIEWS, comparable, mask_named, too_deep, view_
 from driftlab.trace import Step, TraceInfo
 
 EVENTS = {"user": 1, "compaction": 2}
-LARGEST = 2**1023  # whole numbers beyond are no floats
 
 
 class Reader:
@@ -261,8 +260,13 @@ def _are_numbers(values: Iterable[Any]) -> bool:
 def _is_number(value: Any) -> bool:
     if value is None or isinstance(value, float):
         return True
-    size: Any = abs(value) if isinstance(value, Real) and not isinstance(value, bool) else math.inf
-    return bool(size < LARGEST)
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
 
 
 def digest(text: str) -> bytes:

@@ -53,6 +53,8 @@ def check_specs(signals: Mapping[str, SignalSpec]) -> None:
         ...
     driftlab.errors.InputError: signal 'left' must be declared as SignalSpec('higher' or 'lower'), got 'lower'
     """
+    if not isinstance(signals, Mapping):
+        raise InputError(f"signals must map names to SignalSpec('higher' or 'lower'), got {signals!r}")
     for name, spec in signals.items():
         if not isinstance(spec, SignalSpec):
             raise InputError(f"signal {name!r} must be declared as SignalSpec('higher' or 'lower'), got {spec!r}")
@@ -79,7 +81,7 @@ def joined_specs(
         known = found.setdefault(name, spec)
         if known.direction != spec.direction:
             ways = f"rules carry signal {name!r} both as higher and lower"
-            raise InputError(f"{ways}; declare it in the policy's signals")
+            raise InputError(f"{ways}; make one policy a task (driftlab calibrate --task), or rename the signal")
         found[name] = spec if known.goal == spec.goal else SignalSpec(spec.direction)
     return found
 

@@ -4,6 +4,7 @@ import ast
 import dataclasses
 import difflib
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 from driftlab.errors import InputError
@@ -126,6 +127,20 @@ def between(what: str, value: object, low: float, high: float, *, also: float | 
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not (value == also or low < value < high):  # type: ignore[operator]
         raise InputError(f"{what} must be between {low} and {high}{words}, got {value!r}")
+
+
+def share(what: str, value: object) -> None:
+    """Raise an `InputError` unless `value` is a number from 0 to 1.
+
+    Examples
+    --------
+    >>> share("max_false_stop", 2)
+    Traceback (most recent call last):
+        ...
+    driftlab.errors.InputError: max_false_stop must be between 0 and 1, got 2
+    """
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
+        raise InputError(f"{what} must be between 0 and 1, got {value!r}")
 
 
 def _shown(value: Any, *, full: bool) -> str:

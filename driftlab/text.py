@@ -1,8 +1,10 @@
 """What a step says under a view, a mask."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import msgspec
@@ -18,6 +20,7 @@ VIEWS = ("state", "thought", "action", "output", "call")
 ABSENT = -1
 # A number of its own: Python's limit would let the depth of the caller decide what can be compared.
 DEEPEST = 100
+_STRINGS, _BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL), re.compile(r"[][{}]")
 _WIDEST = 10**4_000  # what has more than 4,300 digits Python writes in hexadecimal alone
 
 __all__ = [
@@ -58,28 +61,23 @@ def canonical(args: Any) -> str:
     >>> canonical("ls -l")
     'ls -l'
     """
-    plain = _decoded(args)
+    plain = unpacked(args)
     return plain if isinstance(plain, str) else canonical_json(plain)
 
 
 def unpacked(args: Any) -> Any:
     """Return arguments with JSON text read; text that is no JSON object or list stays text, null is empty.
 
-    So does text whose JSON is nested more than `DEEPEST` levels deep: what it returns can be walked.
+    So does text whose JSON is nested more than `DEEPEST` levels deep.
 
     Examples
     --------
     >>> unpacked('{"q": "x"}'), unpacked('{"q": "x", '), unpacked(None)
     ({'q': 'x'}, '{"q": "x", ', {})
     """
-    found = _decoded(args)
-    return found if not isinstance(args, str) or _shallow(args) or _plain_json(found) else args
-
-
-def _decoded(args: Any) -> Any:
     if args is None:
         return {}
-    if not isinstance(args, str) or not args.lstrip().startswith(("{", "[")):
+    if not isinstance(args, str) or not args.lstrip().startswith(("{", "[")) or _deep(args):
         return args
     try:
         return msgspec.json.decode(args)
@@ -95,9 +93,7 @@ def comparable(args: Any) -> bool:
     >>> comparable({"a": [1, "x"]}), comparable("ls -l"), comparable({"a": object()})
     (True, True, False)
     """
-    if isinstance(args, str):
-        return _shallow(args) or _plain_json(_decoded(args))
-    if _plain_json(args):
+    if isinstance(args, str) or _plain_json(args):
         return True
     try:
         canonical_json(args)
@@ -117,9 +113,12 @@ def too_deep() -> str:
     return f"args are nested too deeply to compare, more than {DEEPEST} levels; flatten or shorten them first"
 
 
-def _shallow(text: str) -> bool:
-    """Whether a text has too few brackets to hold JSON that is too deep."""
-    return text.count("{") + text.count("[") <= DEEPEST
+def _deep(text: str) -> bool:
+    """Whether the brackets of a text, strings apart, nest more than `DEEPEST` levels deep."""
+    if text.count("{") + text.count("[") <= DEEPEST:
+        return False
+    brackets = _BRACKETS.findall(_STRINGS.sub("", text))
+    return max(accumulate(1 if each in "{[" else -1 for each in brackets)) > DEEPEST
 
 
 def _plain_json(value: Any, levels: int = DEEPEST) -> bool:

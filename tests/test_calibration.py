@@ -1,9 +1,12 @@
 """A calibration is saved with all that a live loop needs to know."""
 
+from dataclasses import replace
+
 import pytest
 
 from driftlab.calibrate import calibrate
 from driftlab.calibrate.calibration import policy_of
+from driftlab.errors import InputError
 from driftlab.monitor import Monitor
 from driftlab.rule import Policy, StopRule
 from driftlab.trace import SignalSpec, Span, Step, Trace
@@ -44,7 +47,7 @@ def test_a_rule_saved_alone_stops_no_run_whose_errors_fall(found, name, tmp_path
 
 
 def test_every_way_to_save_a_calibration_keeps_the_directions(found, tmp_path):
-    for policy in (found.policy, policy_of([found], ERRORS), Policy.of(found.rule)):
+    for policy in (found.policy, policy_of([found]), Policy.of(found.rule)):
         policy.save(tmp_path / "policy.toml")
         loaded = Policy.load(tmp_path / "policy.toml")
         assert loaded == policy
@@ -53,4 +56,16 @@ def test_every_way_to_save_a_calibration_keeps_the_directions(found, tmp_path):
 
 
 def test_the_rules_of_several_tasks_keep_their_nudges(found):
-    assert [rule.action for rule in policy_of([found, found], ERRORS).rules] == ["stop", "nudge"] * 2
+    assert [rule.action for rule in policy_of([found, found]).rules] == ["stop", "nudge"] * 2
+
+
+def test_tasks_that_declare_one_signal_in_both_directions_get_no_common_policy(found):
+    other = replace(found, rule=replace(found.rule, task="b", signals={"e": SignalSpec("higher")}), nudge=None)
+    with pytest.raises(InputError, match="signal 'e' both as higher and lower; make one policy a task"):
+        policy_of([found, other])
+
+
+@pytest.mark.parametrize("make", [lambda **o: StopRule("steps", 1.0, **o), lambda **o: Policy((), **o)])
+def test_signals_must_be_a_mapping(make):
+    with pytest.raises(InputError, match="signals must map names to SignalSpec"):
+        make(signals=None)

@@ -12,6 +12,12 @@ from driftlab.calibrate.nested import Procedure, nested
 from driftlab.detectors import Plateau, Run
 from driftlab.strict import records
 
+
+def drawn_staleness(seed: int) -> tuple[list[list[float]], list[list[float]]]:
+    z = np.random.default_rng(seed).random((40, 9))
+    return (z[:16] ** 0.5).tolist(), z[16:].tolist()
+
+
 DETECTORS = [Plateau(COLUMN, Run(patience)) for patience in (1, 2, 3)]
 
 
@@ -42,6 +48,13 @@ def test_every_fold_holds_both_classes(labels: list[tuple[bool, int]], folds: in
         return
     assert (found.table[["n_stalled", "n_good"]] > 0).all(axis=None)
     assert found.table["fold"].max() + 1 == min(folds, *here)
+
+
+def test_the_order_of_the_traces_changes_nothing():
+    measured = study(*drawn_staleness(0), problem=[f"p{n % 17}" for n in range(40)])
+    shuffled = measured.take(np.random.default_rng(1).permutation(40))
+    one, other = (nested(each, DETECTORS, Procedure("youden"), repeats=3) for each in (measured, shuffled))
+    assert (one.youden, one.repeats) == (other.youden, other.repeats)
 
 
 def test_on_noise_the_same_traces_promise_and_new_ones_do_not_keep():

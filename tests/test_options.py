@@ -4,6 +4,7 @@ import re
 import sys
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
 
@@ -120,6 +121,7 @@ BAD = [
     *(("transfer", *case) for case in [*GRID, *MEASURED]),
     ("transfer", {"pateince": [1]}, "unknown option 'pateince'; did you mean 'patience'? known: cache, decay, "),
     ("transfer", {"max_false_stop": 1.5}, "max_false_stop must be between 0 and 1, got 1.5"),
+    ("transfer", {"max_false_stop": "0.1"}, "max_false_stop must be between 0 and 1, got '0.1'"),
 ]
 
 
@@ -233,6 +235,19 @@ def test_a_folder_that_is_write_protected_is_refused(tmp_path, monkeypatch):
         InputError, match=r"^-o '.*new' cannot be written: '.*' is write-protected; name another place$"
     ):
         folder_to_write("-o", tmp_path / "new")
+
+
+def test_a_link_that_leads_nowhere_is_refused(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(InputError, match=r"^--output '.*' cannot be written: '.*link' leads nowhere; name another"):
+        file_to_write("--output", tmp_path / "link" / "rule.toml")
+
+
+def test_no_limit_and_no_number_of_processes_are_choices():
+    assert len(CALLS["transfer"](max_false_stop=None)) == 1
+    plain = dl.measure(RUNS, ["levenshtein"]).deltas("levenshtein")
+    with joblib.parallel_config(backend="threading", n_jobs=2):
+        assert (dl.measure(RUNS, ["levenshtein"], n_jobs=None).deltas("levenshtein") == plain).all()
 
 
 def test_checking_a_place_makes_nothing(tmp_path, monkeypatch):

@@ -94,6 +94,21 @@ def test_a_table_and_an_order_count_the_same_pairs(seed: int, scores: int, stall
         np.testing.assert_allclose(drawn._by_table(high, low, own, heavy), expected, rtol=1e-6)
 
 
+def test_copies_for_every_onset_are_not_kept():
+    """Nearly all good traces are compared at every onset: copies of their weights would outgrow all else."""
+    found = [("stalled", (n, n + 1), [n / 9] * 9) for n in range(8)] + [("good", None, [0.4] * 9)] * 30
+    truth, scores, offsets = truth_of(found)
+    ranking, weights = equal_age(truth, 1), cluster_weights(range(len(found)), 12, 1)
+    many, one = Resampled(ranking, weights), Resampled(whole_trace(truth), weights)
+    assert (many._kept, len(one._kept or ())) == (None, 1)
+    each = [Resampled(Ranking((stratum,)), weights) for stratum in ranking.strata]
+    compared = ranking.compared(scores, offsets)
+    parts = np.array([own.areas([pair]) for own, pair in zip(each, compared, strict=True)])
+    heavy = np.array([weights[stratum.stalled].sum(axis=0) for stratum in ranking.strata])
+    expected = np.nansum(parts * heavy, axis=0) / heavy.sum(axis=0)
+    np.testing.assert_allclose(many.areas(compared), expected)
+
+
 def test_each_stalled_trace_counts_once_or_each_pair_once():
     # One stalled trace beats its only peer, another loses to all three of its own.
     strata = (Stratum(np.array([0]), np.array([1]), 0, 1), Stratum(np.array([2]), np.array([3, 4, 5]), 0, 1))

@@ -182,5 +182,5 @@ def test_rules_of_several_tasks_join_what_they_carry():
     assert Policy((rule(e=down, p=three), rule(p=three))).signals == {"e": down, "p": three}
     assert Policy((rule(p=three), rule(p=four))).signals == {"p": SignalSpec()}
     assert Policy((rule(p=three), rule(p=four)), signals={"p": down}).rules[1].signals == {"p": down}
-    with pytest.raises(InputError, match="signal 'p' both as higher and lower; declare it in the policy's signals"):
+    with pytest.raises(InputError, match="signal 'p' both as higher and lower; make one policy a task"):
         Policy((rule(p=three), rule(p=down)))

@@ -1,6 +1,6 @@
 """A calibrated rule with the evidence for it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,6 @@ from driftlab.calibrate.nested import Nested
 from driftlab.outcome import Tally
 from driftlab.rule import Policy, StopRule
 from driftlab.stats import proportion
-from driftlab.trace import SignalSpec
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +42,8 @@ class Calibration:
     >>> from driftlab.trace import Step, Trace
     >>> work = [Trace(id=str(n), label="good", steps=[Step(state=s) for s in "abc"]) for n in range(8)]
     >>> found = calibrate(work, metrics=["exact"], repeats=0)
-    >>> found.rule.watch_only, found.advice()[1][0]
-    (True, 'do not deploy: no threshold can be promised, the rule only watches')
+    >>> found.rule.watch_only, found.advice()[1][0].split(", ")[0]
+    (True, 'do not deploy: the rule can only watch: 4 good traces of different problems')
     """
 
     rule: StopRule
@@ -125,7 +124,13 @@ class Calibration:
         return "\n".join(lines if self.nested is None else [*lines, str(self.nested)])
 
 
-def policy_of(rules: Sequence[Calibration], signals: Mapping[str, SignalSpec]) -> Policy:
-    """Join the rules of several tasks in one policy, with the signal directions of their corpus."""
+def policy_of(rules: Sequence[Calibration]) -> Policy:
+    """Join the rules of several tasks in one policy.
+
+    Raises
+    ------
+    InputError
+        When two tasks declare one signal in opposite directions: each needs a policy of its own.
+    """
     joined = tuple(rule for each in rules for rule in each.policy.rules)
-    return Policy(joined, signals=signals, provenance=rules[0].provenance)
+    return Policy(joined, provenance=rules[0].provenance)

@@ -15,7 +15,7 @@ from driftlab.detectors import Detector, first_alarms, score
 from driftlab.extras import need
 from driftlab.measure import Measurements
 from driftlab.outcome.truth import OUTCOMES, Floats, Ints, Truth, coded, ratio
-from driftlab.stats import LEVEL, cluster_weights, numbered, percentile
+from driftlab.stats import LEVEL, cluster_weights, percentile
 
 DRAWS = 1000
 
@@ -159,8 +159,9 @@ def _folds(measured: Measurements, truth: Truth, folds: int, repeats: int, seed:
     Problems are dealt out in turn: those with stalled traces only, with both, with good ones only. Every fold
     then gets its share of each kind, and both classes, which scikit-learn's grouped splitter does not promise.
     """
-    problem = numbered([info.group for info in measured.infos])
-    size = int(problem.max(initial=-1)) + 1
+    groups = [info.group for info in measured.infos]
+    names = {name: place for place, name in enumerate(sorted(set(groups)))}  # whatever the order of the traces
+    problem, size = np.array([names[group] for group in groups], dtype=np.int64), len(names)
     stalled, good = (np.bincount(problem[rows], minlength=size) > 0 for rows in (truth.stalled, truth.good))
     count = min(folds, int(stalled.sum()), int(good.sum()))
     if count < 2:

@@ -16,7 +16,7 @@ from driftlab.options import MEASURING, SEARCHING, checked
 from driftlab.outcome import Truth
 from driftlab.outcome.points import point
 from driftlab.rule import Policy
-from driftlab.spec import choice
+from driftlab.spec import choice, share
 from driftlab.study import plan
 from driftlab.sweep import LIMIT, grid
 from driftlab.trace import Trace, TraceInfo
@@ -36,7 +36,7 @@ def transfer(
     by: str,
     metrics: Iterable[str] | None = None,
     *,
-    max_false_stop: float = LIMIT,
+    max_false_stop: float | None = LIMIT,
     worth: str = "saved",
     **options: Any,
 ) -> Any:
@@ -48,8 +48,8 @@ def transfer(
     by : {"task", "agent", "setup", "source"}
     metrics : iterable of str, optional
         As in `dl.sweep`.
-    max_false_stop : float
-        Limit on the traces the rule is tuned on.
+    max_false_stop : float or None
+        Limit on the traces the rule is tuned on; None sets none.
     worth : str
         What it is tuned for; see `choose.WORTHS`.
     **options
@@ -78,7 +78,7 @@ def leave_one_out(
     by: str,
     metrics: Iterable[str] | None = None,
     *,
-    max_false_stop: float = LIMIT,
+    max_false_stop: float | None = LIMIT,
     worth: str = "saved",
     **options: Any,
 ) -> Any:
@@ -123,15 +123,15 @@ def _tried(
     by: str,
     metrics: Iterable[str] | None,
     *,
-    limit: float,
+    limit: float | None,
     worth: str,
     out: bool,
     options: dict[str, Any],
 ) -> Any:
     choice("by", by, BY)
-    options = checked(options, ("metrics", "max_false_stop", "worth", *SEARCHING, *MEASURING))
-    if not 0 <= limit <= 1:
-        raise InputError(f"max_false_stop must be between 0 and 1, got {limit!r}")
+    options = checked(options, (*SEARCHING, *MEASURING))
+    if limit is not None:
+        share("max_false_stop", limit)
     asked = plan(traces, metrics)
     wanted = grid(asked, **{name: options.pop(name) for name in SEARCHING if name in options})
     wanted = [each for each in wanted if not asked.circular(each)]

@@ -9,7 +9,7 @@ from driftlab.calibrate.choose import Price
 from driftlab.corpus import SUFFIXES, Corpus, read
 from driftlab.errors import InputError
 from driftlab.options import file_to_write, folder_to_write
-from driftlab.spec import between
+from driftlab.spec import between, share
 from driftlab.trace import Direction
 
 
@@ -41,10 +41,9 @@ def kept_numbers(path: Path | None) -> Path | None:
     return path
 
 
-def share(limit: float) -> float:
+def a_share(limit: float) -> float:
     """Refuse a limit that is no share."""
-    if not 0 <= limit <= 1:
-        raise InputError(f"--max-false-stop must be between 0 and 1, got {limit}")
+    share("--max-false-stop", limit)
     return limit
 
 
@@ -60,7 +59,7 @@ CacheFolder = Annotated[
 ]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes for the comparisons; -1 is all cores.")]
 Limit = Annotated[
-    float, typer.Option("--max-false-stop", help="Largest share of good runs that may be stopped.", callback=share)
+    float, typer.Option("--max-false-stop", help="Largest share of good runs that may be stopped.", callback=a_share)
 ]
 Prices = Annotated[
     str, typer.Option("--price", metavar="<a>:<b>", help="What a false stop and a wasted step cost you, as in 30:1.")

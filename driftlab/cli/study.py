@@ -164,5 +164,5 @@ def calibrate(
         typer.echo("\n".join([name or "all traces", str(each), *against, ""]))
     if task is None:
         _tell_untold(corpus, tasks)
-    policy_of(found, corpus.signal_specs()).save(output)
+    policy_of(found).save(output)
     typer.echo(f"written: {output}")

@@ -109,6 +109,14 @@ class Seen(Input):
     def key(self) -> str:
         return f"{super().key} of {self.input.key}"
 
+    def shown(self, reading: Reading) -> Reading:
+        """Return a step without the arguments that the context ignores."""
+        step, names = reading.step, self.context.ignored(reading.step.tool)
+        if not names or not isinstance(step.args, dict):
+            return reading
+        args = {name: value for name, value in step.args.items() if name not in names}
+        return Reading(reading._reader, reading.t, msgspec.structs.replace(step, args=args))
+
     def stream(self, info: TraceInfo) -> Stream:
         return _View(self, info).read
 
@@ -117,7 +125,7 @@ class _View:
     """One trace, read for one column under a context."""
 
     def __init__(self, seen: Seen, info: TraceInfo) -> None:
-        self.input, self.context, self.info = seen.input, seen.context, info
+        self.input, self.context, self.info, self.shown = seen.input, seen.context, info, seen.shown
         self.absent = ABSENT if seen.input.dtype is np.int64 else math.nan
         self.of_output = getattr(seen.input, "view", None) == "output"
         self.forgets = seen.context.forgetting()
@@ -137,7 +145,7 @@ class _View:
         if step.event is not None and self.forgets(reading):
             self._forget()
         if self.context.ignore:
-            reading = self._without_ignored(reading)
+            reading = self.shown(reading)
         if self.context.outages > 1 and step.has_call:
             self.failing = self.failing + 1 if is_outage(step) else 0
             if self.failing % self.context.outages:
@@ -166,13 +174,6 @@ class _View:
         new = (role == "reader" and new_action) or (role == "poller" and new_output)
         silent = (role == "writer" and new_action) or role == "constant"
         return 1.0 if new else self.absent if silent else number
-
-    def _without_ignored(self, reading: Reading) -> Reading:
-        step, names = reading.step, self.context.ignored(reading.step.tool)
-        if not names or not isinstance(step.args, dict):
-            return reading
-        args = {name: value for name, value in step.args.items() if name not in names}
-        return Reading(reading._reader, reading.t, msgspec.structs.replace(step, args=args))
 
 
 def _is_new(reading: Reading, view: str, seen: set[bytes]) -> bool:

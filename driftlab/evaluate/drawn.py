@@ -8,13 +8,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from driftlab.evaluate.ranking import Maxima, Ranking
+from driftlab.evaluate.ranking import Maxima, Ranking, Stratum
 from driftlab.outcome.truth import Floats
 
 TABLE = 4_000_000  # pairs whose order is held at once
 NARROW = 200  # traces of the smaller class, a score, up to which a matrix product is the faster way
 
 Counts = NDArray[np.float32]
+Side = tuple[Counts, Counts, Counts, Counts]  # weights of a stratum's stalled and good traces, their sums in each draw
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +41,15 @@ class Resampled:
     ranking: Ranking
     weights: Counts
 
+    def _side(self, stratum: Stratum) -> Side:
+        own, heavy = self.weights[stratum.stalled], self.weights[stratum.good]
+        return own, heavy, own.sum(axis=0), heavy.sum(axis=0)
+
     @cached_property
-    def _sides(self) -> list[tuple[Counts, Counts, Counts, Counts]]:
-        """Of each stratum, the weights of the stalled, of the good, and their sums in each draw."""
-        pairs = [(self.weights[s.stalled], self.weights[s.good]) for s in self.ranking.strata]
-        return [(own, heavy, own.sum(axis=0), heavy.sum(axis=0)) for own, heavy in pairs]
+    def _kept(self) -> list[Side] | None:
+        """What of each stratum is looked up once; None where copies for every onset would outgrow the weights."""
+        rows = sum(len(stratum.stalled) + len(stratum.good) for stratum in self.ranking.strata)
+        return [self._side(stratum) for stratum in self.ranking.strata] if rows <= 2 * len(self.weights) else None
 
     def areas(self, compared: Sequence[Maxima]) -> Floats:
         """Return the area in each draw, shape (n_draws,); `nan` where a draw lacks a class.
@@ -56,7 +61,8 @@ class Resampled:
             each pair serves all of them.
         """
         total, count = np.zeros(self.weights.shape[1]), np.zeros(self.weights.shape[1])
-        for (high, low), (own, heavy, stalled, good) in zip(compared, self._sides, strict=True):
+        sides = self._kept or map(self._side, self.ranking.strata)
+        for (high, low), (own, heavy, stalled, good) in zip(compared, sides, strict=True):
             way = _by_table if min(len(own), len(heavy)) <= NARROW * len(high) else _by_order
             lower = way(high, low, own, heavy)
             if self.ranking.by_pair:  # each pair counts once, else each stalled trace

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from driftlab.errors import InputError
 from driftlab.outcome.truth import OUTCOMES, Floats, Ints, Outcome, Truth, coded, ratio
+from driftlab.spec import share
 
 ALARMS: tuple[Outcome, ...] = ("hit", "premature", "late", "false stop")  # what an alarm may be, where it counts
 _LINE = np.array([ALARMS.index(name) if name in ALARMS else -1 for name in OUTCOMES])
@@ -78,8 +78,7 @@ class Curve:
         smallest one within the limit can be worse: it alarms earlier, before the onset too. Of equals the
         highest is taken. `inf` where every threshold stops too many, `nan` where there is no good trace.
         """
-        if not 0 <= max_false_stop <= 1:
-            raise InputError(f"max_false_stop must be between 0 and 1, got {max_false_stop!r}")
+        share("max_false_stop", max_false_stop)
         if not self.n_good:
             return float("nan")
         within = np.flatnonzero(self.false_stop_rate <= max_false_stop)
