@@ -72,7 +72,13 @@ class Within(Detector):
     def live(self, columns: Now) -> Callable[[State], Floats]:
         advance = self.detector.live(self._shown(columns))
         reset = columns[self._reset]
-        return lambda state: self._restarted(state, advance(state), reset)
+
+        def step(state: State) -> Floats:
+            scores = advance(state)
+            # One run: its one number tells sooner than a count over the column would.
+            return self._restarted(state, scores, reset) if reset[0] else scores
+
+        return step
 
     def advance(self, state: State, now: Now) -> Floats:
         return self._restarted(state, self.detector.advance(state, self._shown(now)), now[self._reset])
