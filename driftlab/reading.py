@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -218,7 +219,7 @@ def readable(step: Step) -> bool:
     >>> readable(Step(tool="ls", args={"path": "."})), readable(Step(state=3)), readable(Step(args=object()))
     (True, False, False)
     """
-    texts = (step.state, step.thought, step.output, step.tool, step.node, step.event)
+    texts = _texts_of(step)
     if not (_TEXTS.issuperset(map(type, texts)) or all(isinstance(text, str | None) for text in texts)):
         return False
     if step.signals and not (isinstance(step.signals, dict) and _are_numbers(step.signals.values())):
@@ -238,7 +239,7 @@ def complaint(step: Step, error: Exception) -> str:
         return str(error)
     if isinstance(error, RecursionError):
         return too_deep()
-    for name in ("state", "thought", "output", "tool", "node", "event"):
+    for name in _TEXT_FIELDS:
         if not isinstance(getattr(step, name), str | None):
             return f"{name} must be text, got {short(getattr(step, name))}; turn it into text first"
     if not isinstance(step.signals, Mapping | None):
@@ -249,6 +250,8 @@ def complaint(step: Step, error: Exception) -> str:
     return f"cannot be read: {error}; give texts as str, signals as numbers, args as JSON"
 
 
+_TEXT_FIELDS = ("state", "thought", "output", "tool", "node", "event")
+_texts_of = attrgetter(*_TEXT_FIELDS)
 _TEXTS = frozenset((str, type(None)))
 _FLOATS = frozenset((float, type(None)))
 

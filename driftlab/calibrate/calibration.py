@@ -61,6 +61,12 @@ class Calibration:
         rules = (self.rule,) if self.nudge is None else (self.rule, self.nudge)
         return Policy(rules, provenance=self.provenance)
 
+    @property
+    def limit(self) -> float | None:
+        """Largest share of good traces that may be stopped; None where nothing is promised."""
+        told = self.provenance["max_false_stop"]
+        return None if told == "none" else float(told)
+
     def save(self, path: str) -> None:
         """Write the policy with its evidence and provenance."""
         self.policy.save(path)
@@ -89,9 +95,8 @@ class Calibration:
         found, again = self.tally, self.nested
         here = found.n_stalled / max(1, found.n_stalled + found.n_good)
         told = prevalence if prevalence is not None or price is None else price.prevalence
-        limit = self.provenance["max_false_stop"]
         facts: dict[str, Any] = {"precision": found.precision_at(here if told is None else told), "cap": cap}
-        facts |= {"limit": None if limit == "none" else limit}
+        facts |= {"limit": self.limit}
         facts |= {"blind": str(self.rule.evidence.get("why", "no threshold is safe")) if self.rule.watch_only else ""}
         if again is not None and not again.why and not again.stable:
             low, high = again.intervals["youden"]

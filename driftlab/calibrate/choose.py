@@ -12,7 +12,7 @@ from driftlab.detectors import Detector
 from driftlab.errors import InputError
 from driftlab.outcome.thresholds import Curve, curves
 from driftlab.outcome.truth import Floats, Ints, Truth, ratio
-from driftlab.spec import unknown
+from driftlab.spec import share, unknown
 
 Worth = Callable[[Curve], Floats]
 
@@ -50,8 +50,11 @@ class Price:
     def __post_init__(self) -> None:
         if self.false_stop < 0 or self.wasted_step < 0:
             raise InputError(f"prices must be >= 0, got {self!r}")
-        if self.prevalence is not None and not 0 <= self.prevalence <= 1:
-            raise InputError(f"prevalence must be in [0, 1], got {self.prevalence!r}")
+        if self.prevalence is not None:
+            share("prevalence", self.prevalence)
+
+    def __str__(self) -> str:
+        return f"{self.false_stop:g} a false stop and {self.wasted_step:g} a step"
 
     def __call__(self, curve: Curve) -> Floats:
         share = ratio(curve.n_stalled, curve.n_stalled + curve.n_good) if self.prevalence is None else self.prevalence

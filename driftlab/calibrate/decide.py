@@ -166,8 +166,7 @@ def advice(
     against = list(_unproven(verdict))
     against += [f"do not deploy: the rule can only watch: {blind}"] if blind else _harmful(found, limit, cap)
     if price is not None and not earned_by(found, price) > 0:
-        prices = f"{price.false_stop:g} a false stop and {price.wasted_step:g} a step"
-        against.append(f"do not deploy: at {prices} it earns {earned_by(found, price):.2f} a run")
+        against.append(f"do not deploy: at {price} it earns {earned_by(found, price):.2f} a run")
     if luck:
         against.append(f"do not deploy: there are too few traces to choose from, this may be luck: {luck}")
     if precision < 0.5:

@@ -14,6 +14,7 @@ from driftlab.measure import measure
 from driftlab.outcome import Tally, tally
 from driftlab.outcome.truth import Ints, Truth, outcomes
 from driftlab.rule import Policy, StopRule
+from driftlab.spec import share
 from driftlab.stats import LEVEL, clustered
 from driftlab.strict import strict
 from driftlab.trace import Trace, TraceInfo
@@ -215,5 +216,4 @@ def _check(limits: dict[str, float | None]) -> None:
     if not given:
         raise InputError(f"a gate needs at least one of {', '.join(limits)}")
     for name, limit in given.items():
-        if not 0 <= limit <= 1:
-            raise InputError(f"{name} must be between 0 and 1, got {limit!r}")
+        share(name, limit)

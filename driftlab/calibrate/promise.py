@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from driftlab.errors import InputError
 from driftlab.extras import need
+from driftlab.spec import between
 
 
 def conformal_rank(n: int, limit: float) -> int | None:
@@ -70,12 +70,10 @@ def good_traces_needed(limit: float, risk: float | None = None) -> int:
     if risk is None:
         share = _fraction(limit)
         return math.ceil((1 - share) / share)
-    if not 0 < risk < 1:
-        raise InputError(f"risk must be between 0 and 1, got {risk!r}")
+    between("risk", risk, 0, 1)
     return math.ceil(math.log(risk) / math.log(1 - limit))
 
 
 def _fraction(limit: float) -> Fraction:
-    if not 0 < limit < 1:
-        raise InputError(f"a false-stop limit must be between 0 and 1, got {limit!r}")
+    between("a false-stop limit", limit, 0, 1)
     return Fraction(str(limit))

@@ -1,5 +1,6 @@
 """Options that several commands share."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -13,17 +14,20 @@ from driftlab.spec import between, share
 from driftlab.trace import Direction
 
 
-def new_file(path: Path | None) -> Path | None:
-    """Refuse, before any work, an output where no file can be written."""
-    if path is not None:
-        file_to_write("--output", path)
-    return path
+def _before_work(check: Callable[[str, Path], None], option: str) -> Callable[[Path | None], Path | None]:
+    """Return a callback that refuses a place where nothing can be written, before any work."""
+
+    def callback(path: Path | None) -> Path | None:
+        if path is not None:
+            check(option, path)
+        return path
+
+    return callback
 
 
-def new_folder(path: Path) -> Path:
-    """Refuse, before any work, an output where no folder can be."""
-    folder_to_write("--output", path)
-    return path
+new_file = _before_work(file_to_write, "--output")
+new_folder = _before_work(folder_to_write, "--output")
+kept_numbers = _before_work(folder_to_write, "--cache")
 
 
 def new_traces(path: Path) -> Path:
@@ -31,13 +35,6 @@ def new_traces(path: Path) -> Path:
     if not path.name.endswith(SUFFIXES):
         raise InputError(f"--output {str(path)!r} must end in one of {', '.join(SUFFIXES)}")
     new_file(path)
-    return path
-
-
-def kept_numbers(path: Path | None) -> Path | None:
-    """Refuse, before any work, a cache where no folder can be."""
-    if path is not None:
-        folder_to_write("--cache", path)
     return path
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from driftlab.errors import InputError
+from driftlab.spec import between
 
 
 def problems(groups: Iterable[tuple[str, str]], share: float, seed: int) -> set[tuple[str, str]]:
@@ -23,8 +23,7 @@ def problems(groups: Iterable[tuple[str, str]], share: float, seed: int) -> set[
     InputError
         When `share` is not between 0 and 1.
     """
-    if not 0 < share < 1:
-        raise InputError(f"share must be between 0 and 1, got {share!r}")
+    between("share", share, 0, 1)
     random = np.random.default_rng(seed)
     names = sorted(set(groups))
     first: set[tuple[str, str]] = set()

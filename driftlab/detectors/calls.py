@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from driftlab.detectors.base import Detector, Evidence, Floats, Now, State, absolute, first_reaching
+from driftlab.detectors.base import Evidence, Floats, Now, State, absolute
 from driftlab.detectors.failures import OUTAGE, SUCCESS, Failure
 from driftlab.detectors.inputs import Redone
-from driftlab.detectors.streaks import Streak
+from driftlab.detectors.streaks import Graded, Streak
 from driftlab.errors import InputError
 from driftlab.metrics.arguments import Arguments
 from driftlab.metrics.jaccard import Jaccard
@@ -130,7 +130,7 @@ class Redo(Streak):
 
 
 @dataclass(frozen=True, repr=False)
-class ErrorStreak(Detector):
+class ErrorStreak(Graded):
     """The same error again and again: ``min(1, errors / patience)``; fires at 1.0 at the `patience`-th in a row.
 
     Two errors are the same when their masked lines are, whatever was called. Another error starts a new streak, a
@@ -173,13 +173,6 @@ class ErrorStreak(Detector):
     def needs(self) -> tuple[Input, ...]:
         return (Failure(),)
 
-    @property
-    def memory(self) -> int:
-        return 0
-
-    def fewest(self, threshold: float) -> float:
-        return first_reaching(threshold, lambda count: min(count / self.patience, 1.0))
-
     def start(self, n: int) -> State:
         return {"count": np.zeros(n), "last": np.full(n, -1, dtype=np.int64), "well": np.zeros(n)}
 
@@ -192,8 +185,7 @@ class ErrorStreak(Detector):
             np.copyto(count, np.where(found == last, count, 0) + 1, where=wanted)
             np.copyto(last, found, where=wanted)
             np.copyto(well, 0, where=wanted)
-        scores: Floats = np.minimum(count / self.patience, 1.0)
-        return scores
+        return self.graded(count)
 
     def evidence(self, columns: Now, t: int) -> Evidence:
         """Return the steps that ended in the error."""

@@ -8,11 +8,8 @@ from numpy.typing import NDArray
 from driftlab.detectors.base import Detector, Evidence, Floats, Now, State, absolute, first_reaching
 
 
-class Streak(Detector):
-    """Counts steps in a row; fires at threshold 1.0 when `patience` of them were seen.
-
-    The score is ``min(1, count / patience)``, so a threshold of 1/2 is half the patience.
-    """
+class Graded(Detector):
+    """Counts steps; the score is ``min(1, count / patience)``, so a threshold of 1/2 is half the patience."""
 
     @property
     def memory(self) -> int:
@@ -20,6 +17,16 @@ class Streak(Detector):
 
     def fewest(self, threshold: float) -> float:
         return first_reaching(threshold, lambda count: min(count / self.patience, 1.0))
+
+    def graded(self, count: Floats) -> Floats:
+        """Turn counts into scores."""
+        scores: Floats = np.minimum(count, self.patience)
+        scores /= self.patience
+        return scores
+
+
+class Streak(Graded):
+    """Counts steps in a row; fires at threshold 1.0 when `patience` of them were seen."""
 
     def start(self, n: int) -> State:
         return {"count": np.zeros(n)}
@@ -34,12 +41,6 @@ class Streak(Detector):
         told = fresh == fresh  # noqa: PLR0124 - not nan, in one pass
         np.copyto(count, fresh, where=told)
         return self.graded(count)
-
-    def graded(self, count: Floats) -> Floats:
-        """Turn counts into scores."""
-        scores: Floats = np.minimum(count, self.patience)
-        scores /= self.patience
-        return scores
 
     def evidence(self, columns: Now, t: int) -> Evidence:
         """Return the whole streak."""

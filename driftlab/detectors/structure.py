@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from driftlab.detectors.base import Detector, Evidence, Floats, Now, State, absolute, first_reaching
-from driftlab.detectors.streaks import Streak
+from driftlab.detectors.streaks import Graded, Streak
 from driftlab.detectors.transitions import Illegal, Pairs, Trapped
 from driftlab.reading import Event, Input
 from driftlab.spec import whole
@@ -57,7 +57,7 @@ class StepCount(Detector):
 
 
 @dataclass(frozen=True, repr=False)
-class IllegalTransition(Detector):
+class IllegalTransition(Graded):
     """Moves that the map does not allow: ``min(1, illegal moves so far / patience)``.
 
     Fires at threshold 1.0 at the `patience`-th. Staying is no move; from a place the map never leaves, anything
@@ -96,12 +96,8 @@ class IllegalTransition(Detector):
     def needs(self) -> tuple[Input, ...]:
         return (Illegal(self.allowed, self.view),)
 
-    @property
-    def memory(self) -> int:
-        return 0
-
     def fewest(self, threshold: float) -> float:
-        return 1 + first_reaching(threshold, lambda count: min(count / self.patience, 1.0))
+        return 1 + super().fewest(threshold)
 
     def start(self, n: int) -> State:
         return {"count": np.zeros(n)}
@@ -109,8 +105,7 @@ class IllegalTransition(Detector):
     def advance(self, state: State, now: Now) -> Floats:
         count = state["count"]
         count += now[self.needs[0]] == 1
-        scores: Floats = np.minimum(count / self.patience, 1.0)
-        return scores
+        return self.graded(count)
 
     def evidence(self, columns: Now, t: int) -> Evidence:
         """Return the steps that moved where they must not."""

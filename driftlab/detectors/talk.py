@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from driftlab.detectors.base import Detector, Evidence, Floats, Now, State, absolute, first_reaching
+from driftlab.detectors.base import Evidence, Floats, Now, State, absolute
 from driftlab.detectors.inputs import CALL, NO_CALL, USER, Called, PhraseNovelty
-from driftlab.detectors.streaks import Streak
+from driftlab.detectors.streaks import Graded, Streak
 from driftlab.errors import InputError
 from driftlab.reading import Input
 from driftlab.spec import whole
@@ -66,7 +66,7 @@ class Phrases(Streak):
 
 
 @dataclass(frozen=True, repr=False)
-class Idle(Detector):
+class Idle(Graded):
     """An agent that used tools calls none any more: ``min(1, steps without a call / patience)``.
 
     Fires at threshold 1.0 at the `patience`-th step in a row without a call. A run that never called a tool is a
@@ -98,13 +98,6 @@ class Idle(Detector):
     def needs(self) -> tuple[Input, ...]:
         return (Called(),)
 
-    @property
-    def memory(self) -> int:
-        return 0
-
-    def fewest(self, threshold: float) -> float:
-        return first_reaching(threshold, lambda count: min(count / self.patience, 1.0))
-
     def start(self, n: int) -> State:
         # -inf: nothing to count before the first call.
         return {"count": np.full(n, -np.inf)}
@@ -115,8 +108,7 @@ class Idle(Detector):
         np.copyto(count, 0, where=called == CALL)
         if np.count_nonzero(called == USER):
             np.copyto(count, np.minimum(count, 0), where=called == USER)
-        scores: Floats = np.minimum(np.maximum(count, 0) / self.patience, 1.0)
-        return scores
+        return self.graded(np.maximum(count, 0))
 
     def evidence(self, columns: Now, t: int) -> Evidence:
         """Return the steps since the last call."""

@@ -150,8 +150,6 @@ class Evaluation:
         """
         _check(scores, self.measurements)
         ranking = self.ranking if ranking is None else ranking
-        if not ranking.strata:
-            return self._ranked(ranking, math.nan, np.full(self.draws, math.nan))
         compared = ranking.compared(scores, self.measurements.offsets)
         return self._ranked(ranking, float(ranking.areas(compared)[0]), partial(self._areas, ranking, compared))
 
@@ -159,13 +157,14 @@ class Evaluation:
         """Rank noise through the same accumulator: the mean of `PLACEBO_DRAWS` draws of it."""
         accumulator = _accumulator(detector)
         if accumulator not in self._placebos:
-            self._placebos[accumulator] = self._placebo(accumulator)
+            compared = self.ranking.compared(self.noise(accumulator), self.measurements.offsets)
+            areas = self.ranking.areas(compared)
+            ranked = self._ranked(self.ranking, float(np.mean(areas)), partial(self._areas, self.ranking, compared))
+            self._placebos[accumulator] = replace(ranked, noises=areas)
         return self._placebos[accumulator]
 
     def noise_areas(self, detector: Detector, ranking: Ranking) -> Floats:
-        """Return the area of each draw of noise under any ranking: what its pipeline alone reaches."""
-        if not ranking.strata:
-            return np.full(PLACEBO_DRAWS, math.nan)
+        """Return the area of each draw of noise under any ranking; one `nan` without any pair."""
         return ranking.areas(ranking.compared(self.noise(_accumulator(detector)), self.measurements.offsets))
 
     def noise(self, accumulator: Accumulator) -> Floats:
@@ -201,14 +200,6 @@ class Evaluation:
             self._facts[ranking] = ((sides[0], sides[1]), *designs)
         problems, traces_tell, problems_tell = self._facts[ranking]
         return Ranked(auc, drawn, ranking.n_stalled, len(ranking.good), problems, traces_tell, problems_tell)
-
-    def _placebo(self, accumulator: Accumulator) -> Ranked:
-        if not self.ranking.strata:
-            return replace(self.rank(self.noise(accumulator)[0]), noises=np.full(PLACEBO_DRAWS, math.nan))
-        compared = self.ranking.compared(self.noise(accumulator), self.measurements.offsets)
-        areas = self.ranking.areas(compared)
-        ranked = self._ranked(self.ranking, float(np.mean(areas)), partial(self._areas, self.ranking, compared))
-        return replace(ranked, noises=areas)
 
     def _areas(self, ranking: Ranking, compared: Sequence[Maxima]) -> Floats:
         """Areas in every draw. Only the rankings that every score goes through stay looked up."""

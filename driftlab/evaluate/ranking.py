@@ -76,7 +76,7 @@ class Ranking:
         scores : (n_steps_in_all,) array
         offsets : (n_traces + 1,) array
         """
-        return float(self.areas(self.compared(scores, offsets))[0]) if self.strata else math.nan
+        return float(self.areas(self.compared(scores, offsets))[0])
 
     def compared(self, scores: Floats, offsets: Ints) -> list[Maxima]:
         """Return what is compared in each stratum: all that an area, a curve or a bootstrap draw asks of scores.
@@ -89,7 +89,9 @@ class Ranking:
         return [maxima(np.atleast_2d(scores), offsets, stratum) for stratum in self.strata]
 
     def areas(self, compared: Sequence[Maxima]) -> Floats:
-        """Return the area of each of the scores that were compared, shape (n_scores,)."""
+        """Return the area of each of the scores that were compared, shape (n_scores,); one `nan` without any pair."""
+        if not compared:
+            return np.array([math.nan])
         total = np.zeros(len(compared[0][0]))
         for high, good in compared:
             pairs = np.array([_lower(*pair) for pair in zip(high, np.sort(good), strict=True)])

@@ -4,12 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import msgspec
-
 from driftlab.errors import InputError
 from driftlab.metrics.base import Pairwise
 from driftlab.spec import choice
-from driftlab.text import canonical, canonical_json, comparable, mask_named
+from driftlab.text import canonical, canonical_json, mask_named, unpacked
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,12 +108,8 @@ class Arguments(Pairwise):
 
 
 def _object(text: str) -> dict[str, Any] | None:
-    try:
-        value = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
-        return None
-    # What is nested too deeply to be written as canonical JSON is compared as the text it is.
-    return value if isinstance(value, dict) and comparable(value) else None
+    value = unpacked(text)
+    return value if isinstance(value, dict) else None
 
 
 def _ignored(entries: Any) -> tuple[Any, ...]:

@@ -18,11 +18,8 @@ from driftlab.plot.style import (
     LINES,
     PALE,
     Panels,
-    caption,
+    each_task,
     key_below,
-    message_panel,
-    panels,
-    split_tasks,
     tidy,
     title,
 )
@@ -54,11 +51,8 @@ def pr(sweep: Sweep, *, axes: Sequence[Axes] | None = None) -> Panels:
     ['nothing to detect', 'all traces: no stalled traces']
     >>> plt.close(axes[0].figure)
     """
-    tasks, absent = split_tasks(sweep)
-    if not tasks:
-        return message_panel(axes, f"nothing to detect\n{absent}")
-    found = panels(len(tasks), axes, height=5.0)
-    for ax, task in zip(found, tasks, strict=True):
+
+    def draw(ax: Axes, task: str) -> None:
         _lines(ax, sweep, task, "recall", "precision")
         best = _at_limit(sweep, task, "recall")
         stalled, good = _counts(sweep, task)
@@ -74,8 +68,8 @@ def pr(sweep: Sweep, *, axes: Sequence[Axes] | None = None) -> Panels:
         ax.set(xlim=(-0.02, 1.02), ylim=(0, 1.03))
         key_below(ax)
         title(ax, _said(task, best, "hits {recall} of stalls at precision {precision}"))
-    caption(found, absent, own=axes is None)
-    return found
+
+    return each_task(sweep, axes, draw, height=5.0)
 
 
 def amoc(sweep: Sweep, *, value: str = "delay", upto: float = 0.3, axes: Sequence[Axes] | None = None) -> Panels:
@@ -103,16 +97,13 @@ def amoc(sweep: Sweep, *, value: str = "delay", upto: float = 0.3, axes: Sequenc
     """
     if value not in ("delay", "saved"):
         raise InputError(f"value must be 'delay' or 'saved', got {value!r}")
-    tasks, absent = split_tasks(sweep)
-    if not tasks:
-        return message_panel(axes, f"nothing to detect\n{absent}")
-    found = panels(len(tasks), axes, height=4.8)
     name = {"delay": "mean delay of the hits (steps)", "saved": "saved (share of the steps of stalled traces)"}[value]
     words = {
         "delay": "hits {recall} of stalls, on average {delay} after the onset",
         "saved": "saves {saved} of stalled steps",
     }[value]
-    for ax, task in zip(found, tasks, strict=True):
+
+    def draw(ax: Axes, task: str) -> None:
         _lines(ax, sweep, task, "false_stop_rate", "mean_delay" if value == "delay" else value)
         ax.axvline(LIMIT, color=GREY, linewidth=1, linestyle=":", label=f"{share_text(LIMIT)} of good traces stopped")
         tidy(ax, "false-stop rate (share of good traces stopped)", name)
@@ -120,8 +111,8 @@ def amoc(sweep: Sweep, *, value: str = "delay", upto: float = 0.3, axes: Sequenc
         ax.set_ylim(bottom=0)
         key_below(ax)
         title(ax, _said(task, _at_limit(sweep, task, "saved"), words))
-    caption(found, absent, own=axes is None)
-    return found
+
+    return each_task(sweep, axes, draw, height=4.8)
 
 
 def cost(sweep: Sweep, price: Price, *, upto: float = 0.3, axes: Sequence[Axes] | None = None) -> Panels:
@@ -147,19 +138,16 @@ def cost(sweep: Sweep, price: Price, *, upto: float = 0.3, axes: Sequence[Axes] 
     1
     >>> plt.close(axes[0].figure)
     """
-    tasks, absent = split_tasks(sweep)
-    if not tasks:
-        return message_panel(axes, f"nothing to detect\n{absent}")
-    found = panels(len(tasks), axes, height=4.8)
-    for ax, task in zip(found, tasks, strict=True):
+
+    def draw(ax: Axes, task: str) -> None:
         _lines(ax, sweep, task, "false_stop_rate", price)
         _to_what_is_earned(ax, upto)
         ax.axhline(0, color=INK, linewidth=1, linestyle=":", label="no rule at all")
         tidy(ax, "false-stop rate (share of good traces stopped)", "earned a run")
         key_below(ax)
         title(ax, _earned(sweep, task, price))
-    caption(found, absent, own=axes is None)
-    return found
+
+    return each_task(sweep, axes, draw, height=4.8)
 
 
 def _to_what_is_earned(ax: Axes, upto: float) -> None:
@@ -176,10 +164,10 @@ def _earned(sweep: Sweep, task: str, price: Price) -> str:
     cells = [cell for cell in best_of(sweep, task) if not is_steps(cell) and len(cell.curve.thresholds)]
     best = max(cells, key=lambda cell: float(price(cell.curve).max()), default=None)
     most = -math.inf if best is None else float(price(best.curve).max())
-    at = f"at {price.false_stop:g} a false stop and {price.wasted_step:g} a step"
     if best is None or most <= 0:
-        return f"{task_name(task)}: {at} no threshold earns anything: do not stop by these metrics"
-    return f"{task_name(task)}: {at} {label(best)} {best.accumulator} earns at most {most:.2f} a run, on these traces"
+        return f"{task_name(task)}: at {price} no threshold earns anything: do not stop by these metrics"
+    name = f"{label(best)} {best.accumulator}"
+    return f"{task_name(task)}: at {price} {name} earns at most {most:.2f} a run, on these traces"
 
 
 def _lines(ax: Axes, sweep: Sweep, task: str, x: str, y: Rate) -> None:

@@ -17,10 +17,8 @@ from driftlab.plot.style import (
     LINES,
     PALE,
     Panels,
-    caption,
+    each_task,
     key_below,
-    message_panel,
-    panels,
     split_tasks,
     tidy,
     title,
@@ -72,17 +70,16 @@ def roc(
     """
     if by not in ("metric", "accumulator") or col != "task":
         raise InputError(f"by must be 'metric' or 'accumulator' and col 'task', got by={by!r}, col={col!r}")
-    tasks, absent = split_tasks(sweep)
-    if not tasks:
-        return message_panel(axes, f"nothing to rank\n{absent}")
+    tasks, _ = split_tasks(sweep)
     shown = {task: best_of(sweep, task) if by == "metric" else of_metric(sweep, task, metric) for task in tasks}
     ordered = by == "accumulator"
-    lines = max(min(len(cells), MOST) for cells in shown.values()) + 4
-    found = panels(len(tasks), axes, height=4.2 + 0.165 * (lines / 2 if ordered else lines))
-    for ax, task in zip(found, tasks, strict=True):
+    lines = max((min(len(cells), MOST) for cells in shown.values()), default=0) + 4
+
+    def draw(ax: Axes, task: str) -> None:
         _panel(ax, sweep, task, shown[task], bands=bands, ordered=ordered)
-    caption(found, absent, own=axes is None)
-    return found
+
+    height = 4.2 + 0.165 * (lines / 2 if ordered else lines)
+    return each_task(sweep, axes, draw, height=height, nothing="nothing to rank")
 
 
 def _panel(ax: Axes, sweep: Sweep, task: str, cells: Sequence[Cell], *, bands: bool, ordered: bool) -> None:

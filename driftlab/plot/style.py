@@ -2,7 +2,7 @@
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import matplotlib.pyplot as plt
@@ -129,6 +129,25 @@ def message_panel(axes: Sequence[Axes] | None, text: str) -> Panels:
     """Return one panel that says why nothing can be drawn."""
     found = panels(1, axes, height=1.2)
     message(found[0], text)
+    return found
+
+
+def each_task(
+    sweep: Sweep,
+    axes: Sequence[Axes] | None,
+    draw: Callable[[Axes, str], None],
+    *,
+    height: float,
+    nothing: str = "nothing to detect",
+) -> Panels:
+    """Draw one panel a task that can be ranked, the others in a caption; `nothing` heads the reasons where none can."""
+    tasks, absent = split_tasks(sweep)
+    if not tasks:
+        return message_panel(axes, f"{nothing}\n{absent}")
+    found = panels(len(tasks), axes, height=height)
+    for ax, task in zip(found, tasks, strict=True):
+        draw(ax, task)
+    caption(found, absent, own=axes is None)
     return found
 
 

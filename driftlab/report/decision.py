@@ -96,15 +96,13 @@ def _money(found: Calibration, price: Price | None) -> str:
     if price is None:
         return ""
     where = "" if price.prevalence is None else f" where {share_text(price.prevalence)} of the runs stall"
-    at = f"{price.false_stop:g} a false stop and {price.wasted_step:g} a step"
-    return f" At {at} it earns {earned_by(found.tally, price):.2f} a run{where}."
+    return f" At {price} it earns {earned_by(found.tally, price):.2f} a run{where}."
 
 
 def _cap(sweep: Sweep, found: Calibration, task: str) -> float | None:
     """What counting steps saves within the limit of the rule; None where the sweep has no step counter."""
-    limit = found.provenance["max_false_stop"]
     counter = next((cell for cell in sweep.cells if cell.task == task and is_steps(cell)), None)
-    return None if counter is None or limit == "none" else saved_at(counter, float(limit))
+    return None if counter is None or found.limit is None else saved_at(counter, found.limit)
 
 
 def saved_at(cell: Cell, limit: float) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -90,12 +91,15 @@ class Sweep:
         """
         rows = [self._row(cell, max_false_stop) | {"tried": cell.tried} for cell in self.best_cells()]
         rows += [row for task in self.tasks for row in control_rows(task, self.evaluations[task])]
-        table = need("pandas", "study").DataFrame(rows)
-        by_task = {"key": lambda column: column.map(self.tasks.index), "kind": "stable", "ignore_index": True}
-        return table if table.empty else table.sort_values("task", **by_task)
+        rows.sort(key=lambda row: self.tasks.index(row["task"]))
+        return need("pandas", "study").DataFrame(rows)
 
     def best_cells(self) -> tuple[Cell, ...]:
         """Return the best cell of each task, metric and view, in the order they were asked for."""
+        return self._best_cells
+
+    @cached_property
+    def _best_cells(self) -> tuple[Cell, ...]:
         groups: dict[tuple[str, str], list[Cell]] = {}
         for cell in self.cells:
             name = repr(cell.detector.metric) if isinstance(cell.detector, Plateau) else repr(cell.detector)
@@ -166,9 +170,8 @@ class Sweep:
         with _one_thread():
             for cell in self.best_cells() if cells is None else cells:
                 evaluation = self.evaluations[cell.task]
-                name = {"verdict": cell.verdict, "task": cell.task, "metric": cell.metric, "view": cell.view}
+                name = {key: getattr(cell, key) for key in ("verdict", "task", "metric", "view", "accumulator")}
                 counts = {f"n_{kind}": count for kind, count in evaluation.counts.items()}
-                name |= {"accumulator": cell.accumulator}
                 found.append(name | counts | ({} if cell.blank else row(cell, evaluation)))
         return need("pandas", "study").DataFrame(found)
 
@@ -252,7 +255,8 @@ def sweep(
     asked = plan(traces, metrics)
     wanted = grid(asked, patience=patience, decay=decay, detectors=detectors)
     measured = traces if isinstance(traces, Measurements) else _measured(asked, wanted, options)
-    each = {task: Evaluation(_of_task(measured, task), draws, seed) for task in _tasks(measured)}
+    tasks = sorted({info.task or "" for info in measured.infos})
+    each = {task: Evaluation(_of_task(measured, task), draws, seed) for task in tasks}
     evaluations = dict(sorted(each.items(), key=lambda pair: bool(pair[1].undefined)))
     shown = need("tqdm.auto", "study").tqdm(evaluations, desc="ranking", unit="task") if progress else evaluations
     with _one_thread():
@@ -267,10 +271,6 @@ def _one_thread() -> Any:
 
 def _measured(asked: Plan, wanted: Sequence[Detector], options: dict[str, Any]) -> Measurements:
     return measure(asked.traces, (*needed(wanted), *spent_in(asked.traces)), **options)
-
-
-def _tasks(measured: Measurements) -> list[str]:
-    return sorted({info.task or "" for info in measured.infos})
 
 
 def _of_task(measured: Measurements, task: str) -> Measurements:
