@@ -4,10 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from driftlab.evaluate.ranking import Ranking, Stratum
-from driftlab.measure import Measurements
+from driftlab.evaluation.ranking import Ranking, Stratum
 from driftlab.metrics import metric
-from driftlab.trace import Span, TraceInfo
+from driftlab.metrics.measurements import Measurements
+from driftlab.trace.schema import Span, TraceInfo
 
 COLUMN = metric("levenshtein")  # the name under which made-up deltas are stored
 Floats = NDArray[np.float64]

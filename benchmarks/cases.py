@@ -12,13 +12,13 @@ from pathlib import Path
 
 import msgspec
 
-from driftlab.corpus import read
-from driftlab.measure import measure
-from driftlab.outcome import Truth, outcomes
-from driftlab.policies import PRESETS, default_policy
-from driftlab.roles import Role
-from driftlab.rule import Policy
-from driftlab.trace import Trace
+from driftlab.evaluation.tally import Truth, outcomes
+from driftlab.metrics.measurements import measure
+from driftlab.rules.policy import Policy
+from driftlab.rules.presets.default import PRESETS, default_policy
+from driftlab.rules.roles import Role
+from driftlab.trace.corpus import read
+from driftlab.trace.schema import Trace
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 PAIRS = SHARED / "cases" / "pairs.json"

@@ -17,14 +17,14 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
-from driftlab.corpus import read
 from driftlab.detectors import DETECTORS, Detector, Ewma, Run, needed, score
-from driftlab.measure import measure
 from driftlab.metrics import Metric
-from driftlab.monitor import Monitor
-from driftlab.policies import default_policy
-from driftlab.reading import Reader
-from driftlab.trace import Step, TraceInfo
+from driftlab.metrics.column import Reader
+from driftlab.metrics.measurements import measure
+from driftlab.monitor.monitor import Monitor
+from driftlab.rules.presets.default import default_policy
+from driftlab.trace.corpus import read
+from driftlab.trace.schema import Step, TraceInfo
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpora" / "intercode_gpt.jsonl.gz"
 RUNS = range(1, 9)

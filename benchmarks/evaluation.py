@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import driftlab as dl
-from driftlab.corpus import Corpus
 from driftlab.detectors import needed
-from driftlab.measure import Measurements
+from driftlab.metrics.measurements import Measurements
 from driftlab.report import report
-from driftlab.study import plan
-from driftlab.sweep import Sweep, grid
+from driftlab.trace.corpus import Corpus
+from driftlab.tuning.plan import plan
+from driftlab.tuning.sweep import Sweep, grid
 
 METRICS = ("exact", "levenshtein")
 TEXT = ("exact", "difflib", "levenshtein")

@@ -11,9 +11,9 @@ import time
 import warnings
 from pathlib import Path
 
-from driftlab.errors import DriftlabWarning, InputError
-from driftlab.importers import load
-from driftlab.trace import decode, encode
+from driftlab._util.errors import DriftlabWarning, InputError
+from driftlab.importers.load import load
+from driftlab.trace.schema import decode, encode
 
 FIXTURES = Path(__file__).resolve().parent.parent / "tests" / "fixtures"
 SLOW = 5.0  # seconds that no input of a few kilobytes may take

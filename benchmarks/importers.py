@@ -18,8 +18,8 @@ from pathlib import Path
 
 import msgspec
 
-from driftlab.importers import stream
-from driftlab.importers.health import HealthReport
+from driftlab.importers.load import stream
+from driftlab.importers.parts.health import HealthReport
 
 WORDS = [f"{stem}{n}" for stem in ("file", "test", "error", "value", "result") for n in range(400)]
 SPEED = 50.0  # MB/s that JSON Lines must reach, or half of what decoding alone does

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import driftlab as dl
-from driftlab.text import VIEWS
+from driftlab.trace.views import VIEWS
 
 FILES = ("llm_agents_study.jsonl.gz", "llm_agents_study_pairs.jsonl.gz")
 PAIRWISE = ("exact", "difflib", "levenshtein", "jaccard", "containment", "embedding")

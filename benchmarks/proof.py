@@ -18,19 +18,19 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks import _tau
 from benchmarks._simulated import COLUMN, binormal, complete, measurements, skilled
-from driftlab.calibrate.certificate import certify
-from driftlab.calibrate.choose import choices
-from driftlab.calibrate.nested import nested
 from driftlab.detectors import Plateau, Run, score
-from driftlab.evaluate import Ranked
-from driftlab.evaluate.drawn import Resampled
-from driftlab.measure import Measurements
+from driftlab.evaluation.bootstrap import Resampled
+from driftlab.evaluation.evaluation import Ranked
+from driftlab.evaluation.stats import cluster_weights
+from driftlab.evaluation.tally import Truth, tally
+from driftlab.metrics.column import Event
+from driftlab.metrics.measurements import Measurements
 from driftlab.metrics.noise import Noise
-from driftlab.outcome import Truth, tally
-from driftlab.reading import Event
-from driftlab.rule import StopRule
-from driftlab.stats import cluster_weights
-from driftlab.sweep import sweep
+from driftlab.rules.policy import StopRule
+from driftlab.tuning.certificate import certify
+from driftlab.tuning.cross_validation import nested
+from driftlab.tuning.objective import choices
+from driftlab.tuning.sweep import sweep
 
 Line = tuple[str, str, bool]  # what, the figure beside its goal, whether it is reached
 AREAS = (0.5, 0.7, 0.9, 0.97)

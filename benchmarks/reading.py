@@ -12,9 +12,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from driftlab.corpus import stream, write
-from driftlab.extras import need
-from driftlab.trace import Step, Trace
+from driftlab._util.extras import need
+from driftlab.trace.corpus import stream, write
+from driftlab.trace.schema import Step, Trace
 
 SMALL, TIMES = 3_000, 10
 

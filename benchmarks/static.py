@@ -18,7 +18,7 @@ from pathlib import Path
 from scipy.stats import spearmanr
 
 import driftlab as dl
-from driftlab.text import column
+from driftlab.trace.views import column
 
 FILE = "llm_agents_study.jsonl.gz"
 Pair = tuple[str, str]

@@ -17,7 +17,7 @@ from pathlib import Path
 import driftlab as dl
 from driftlab.metrics import Pairwise
 from driftlab.metrics.pairs import pairing
-from driftlab.text import column
+from driftlab.trace.views import column
 
 LIGHT = ("exact", "difflib", "levenshtein", "jaccard")
 FOUR = ("exact", "difflib", "levenshtein", "embedding")

@@ -21,12 +21,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import driftlab as dl
-from driftlab.calibrate.choose import Price
-from driftlab.demo import LIGHT, LIMIT, STUDIED, study
-from driftlab.evaluate.agreement import Agreement, agreement
-from driftlab.lab.lessons import incident
-from driftlab.shipped import data_folder
-from driftlab.trace import TraceInfo
+from driftlab._util.resources import data_folder
+from driftlab.evaluation.agreement import Agreement, agreement
+from driftlab.lab.shipped import LIGHT, LIMIT, STUDIED, incident, study
+from driftlab.trace.schema import TraceInfo
+from driftlab.tuning.objective import Price
 
 HERE = Path(__file__).resolve().parent
 DIGITS, CLOSE, MOST = 4, 2e-3, 120  # digits kept; how far a number may be off; points kept of a line

@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 
-from driftlab.trace import Span, Step, Trace
+from driftlab.trace.schema import Span, Step, Trace
 
 WORDS = [f"word{n}" for n in range(60)]
 

@@ -2,7 +2,7 @@
 
 import random
 
-from driftlab.trace import SignalSpec, Step, Trace
+from driftlab.trace.schema import SignalSpec, Step, Trace
 
 STATES = ["a", "b", "a b c", "I will write the guide now and then the table of values", ""]
 OUTPUTS = ["", "ok", "x\ny", "error: disk full", "HTTP 503\nerror: 503 unavailable", "error: no", None]

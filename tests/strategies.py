@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from driftlab.trace import SignalSpec, Step, Trace
+from driftlab.trace.schema import SignalSpec, Step, Trace
 
 WINDOW = 8  # the largest lag and patience that laws are tested with; traces of twice that reach past warm-up
 

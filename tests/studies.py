@@ -7,11 +7,11 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from driftlab.measure import Measurements
+from driftlab.evaluation.labels import Truth
 from driftlab.metrics import metric
-from driftlab.outcome.truth import Truth
-from driftlab.reading import Event
-from driftlab.trace import Span, TraceInfo
+from driftlab.metrics.column import Event
+from driftlab.metrics.measurements import Measurements
+from driftlab.trace.schema import Span, TraceInfo
 
 COLUMN = metric("levenshtein")
 Run = tuple[str | None, tuple[int, int] | None, list[float]]

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from driftlab.errors import InputError
-from driftlab.evaluate.agreement import agreement, kappa
-from driftlab.trace import Span, Step, Trace
+from driftlab._util.errors import InputError
+from driftlab.evaluation.agreement import agreement, kappa
+from driftlab.trace.schema import Span, Step, Trace
 
 
 def trace(name, label, onset=None):

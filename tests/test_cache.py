@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from driftlab.cache import Cache, content_key
-from driftlab.errors import InputError
-from driftlab.mask import register_mask
-from driftlab.measure import measure
+from driftlab._util.errors import InputError
 from driftlab.metrics import metric, register_model
+from driftlab.metrics.cache import Cache, content_key
 from driftlab.metrics.exact import Exact
-from driftlab.trace import Span, Step, Trace
+from driftlab.metrics.measurements import measure
+from driftlab.trace.masks import register_mask
+from driftlab.trace.schema import Span, Step, Trace
 
 
 def corpus(count: int) -> list[Trace]:
@@ -35,7 +35,7 @@ def test_what_is_stored_is_not_measured_again(tmp_path: Path, monkeypatch: pytes
 
 
 def test_an_interrupted_run_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["driftlab.measure"], "CHUNK", 2)
+    monkeypatch.setattr(sys.modules["driftlab.metrics.measurements"], "CHUNK", 2)
     compared: list[tuple[str, str]] = []
     before = Exact.deltas
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from studies import drawn, study
 
-from driftlab.calibrate import calibrate, halves
-from driftlab.calibrate.choose import Price
-from driftlab.errors import InputError
-from driftlab.monitor import Monitor
-from driftlab.rule import Policy
-from driftlab.trace import SignalSpec, Span, Step, Trace
+from driftlab._util.errors import InputError
+from driftlab.monitor.monitor import Monitor
+from driftlab.rules.policy import Policy
+from driftlab.trace.schema import SignalSpec, Span, Step, Trace
+from driftlab.tuning.calibrate import calibrate, halves
+from driftlab.tuning.objective import Price
 
 METRIC = ["levenshtein"]
 
@@ -162,9 +162,9 @@ def test_a_signal_that_made_the_label_chooses_nothing():
 
 def test_numbers_and_text_calibrate_alike():
     from driftlab.detectors import needed
-    from driftlab.measure import measure
-    from driftlab.study import plan
-    from driftlab.sweep import grid
+    from driftlab.metrics.measurements import measure
+    from driftlab.tuning.plan import plan
+    from driftlab.tuning.sweep import grid
 
     work = [Trace(id=f"w{n}", label="good", steps=[Step(state=f"{n} {t}") for t in range(5)]) for n in range(50)]
     loops = [Trace(id=f"l{n}", label="stalled", stalls=[Span(1)], steps=[Step(state="x")] * 5) for n in range(50)]

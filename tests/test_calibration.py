@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from driftlab.calibrate import calibrate
-from driftlab.calibrate.calibration import policy_of
-from driftlab.errors import InputError
-from driftlab.monitor import Monitor
-from driftlab.rule import Policy, StopRule
-from driftlab.trace import SignalSpec, Span, Step, Trace
+from driftlab._util.errors import InputError
+from driftlab.monitor.monitor import Monitor
+from driftlab.rules.policy import Policy, StopRule
+from driftlab.trace.schema import SignalSpec, Span, Step, Trace
+from driftlab.tuning.calibrate import calibrate
+from driftlab.tuning.calibration import policy_of
 
 ERRORS = {"e": SignalSpec("lower")}
 FALLING = range(20, 4, -1)

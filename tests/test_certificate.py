@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from studies import COLUMN, study
 
-from driftlab.calibrate.certificate import certified, certify, certify_grid, maxima_of, one_a_problem
 from driftlab.detectors import Plateau, Run
+from driftlab.tuning.certificate import certified, certify, certify_grid, maxima_of, one_a_problem
 
 PLATEAU = Plateau(COLUMN, Run(1))
 

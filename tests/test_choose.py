@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from studies import COLUMN, Run, runs, truth_of
 
-from driftlab.calibrate.choose import MARGIN, WORTHS, Price, above, choices, f_beta, margin_of, ordered, worth_named
+from driftlab._util.errors import InputError
 from driftlab.detectors import Plateau, StepCount, first_alarms
-from driftlab.errors import InputError
-from driftlab.outcome import curve, tally
+from driftlab.evaluation.tally import curve, tally
+from driftlab.tuning.objective import MARGIN, WORTHS, Price, above, choices, f_beta, margin_of, ordered, worth_named
 
 
 @given(runs(), st.sampled_from(sorted(WORTHS)), st.sampled_from([None, 0.0, 0.5]))

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from driftlab.corpus import write
-from driftlab.rule import Policy, StopRule
-from driftlab.trace import Span, Step, Trace
+from driftlab.rules.policy import Policy, StopRule
+from driftlab.trace.corpus import write
+from driftlab.trace.schema import Span, Step, Trace
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMANDS = (

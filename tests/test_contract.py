@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from strategies import long_traces, texts, traces, unicode_texts, wild_texts
 
-from driftlab.errors import InputError
-from driftlab.measure import measure, streamed
+from driftlab._util.errors import InputError
 from driftlab.metrics import METRICS, Metric, Pairwise, TextMetric, metric, register_model
-from driftlab.reading import Reading, Stream
-from driftlab.text import VIEWS, column
-from driftlab.trace import Step, Trace, TraceInfo
+from driftlab.metrics.column import Reading, Stream
+from driftlab.metrics.measurements import measure, streamed
+from driftlab.trace.schema import Step, Trace, TraceInfo
+from driftlab.trace.views import VIEWS, column
 
 # === metrics: laws 1 to 5 ==========================================================================================
 
@@ -186,7 +186,7 @@ def law_value(subject: Metric) -> None:
 
 
 def _parsed(spec: str, known: dict[str, type[Metric]]) -> object:
-    from driftlab.spec import parse
+    from driftlab._util.spec import parse
 
     return parse(spec, known, "metric")
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from driftlab.corpus import Corpus, read, stream, write
-from driftlab.errors import DriftlabWarning, InputError
-from driftlab.trace import SignalSpec, Span, Step, Trace
+from driftlab._util.errors import DriftlabWarning, InputError
+from driftlab.trace.corpus import Corpus, read, stream, write
+from driftlab.trace.schema import SignalSpec, Span, Step, Trace
 
 FORMATS = [".jsonl", ".jsonl.gz", ".parquet"]
 

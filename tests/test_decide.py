@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from studies import COLUMN, drawn
 
-from driftlab.calibrate.choose import Price
-from driftlab.calibrate.decide import advice, break_even, cost_curve, earned_by
+from driftlab._util.errors import InputError
 from driftlab.detectors import Plateau, Run, first_alarms
-from driftlab.errors import InputError
-from driftlab.outcome import Tally, Truth, curve, tally
+from driftlab.evaluation.tally import Tally, Truth, curve, tally
+from driftlab.tuning.advice import advice, break_even, cost_curve, earned_by
+from driftlab.tuning.objective import Price
 
 GOOD = Tally(30, 2, 0, 8, 1, 59, 0, 120, 400, 5, 500, 3.0)
 NAN = float("nan")

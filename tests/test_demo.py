@@ -3,8 +3,8 @@
 import pytest
 
 import driftlab as dl
-from driftlab.demo import demo, incident
-from driftlab.shipped import data_folder
+from driftlab._util.resources import data_folder
+from driftlab.cli.demo import stopped_incident, story
 
 INCIDENT = data_folder() / "demo" / "incident.jsonl"
 
@@ -13,7 +13,7 @@ INCIDENT = data_folder() / "demo" / "incident.jsonl"
 def told(tmp_path_factory):
     """The folder that the demo wrote, and what it said."""
     folder, said = tmp_path_factory.mktemp("demo"), []
-    demo(folder, said.append)
+    story(folder, said.append)
     return folder, "\n".join(said)
 
 
@@ -25,7 +25,7 @@ def test_it_begins_with_the_incident(told):
 def test_the_incident_is_stopped_inside_the_stall_not_before():
     trace = dl.read(INCIDENT)[0]
     assert len(trace.steps) == 41
-    stopped = int(incident(trace).split("step ")[1].split()[0])
+    stopped = int(stopped_incident(trace).split("step ")[1].split()[0])
     assert trace.onset <= stopped < 20
 
 

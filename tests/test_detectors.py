@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from driftlab._util.errors import InputError
 from driftlab.detectors import (
     DETECTORS,
     USUAL,
@@ -23,10 +24,9 @@ from driftlab.detectors import (
     never_firing,
     reachable,
 )
-from driftlab.detectors.failures import Failure, is_outage
-from driftlab.errors import InputError
-from driftlab.measure import measure, streamed
-from driftlab.trace import Span, Step, Trace, TraceInfo
+from driftlab.metrics.columns.failures import Failure, is_outage
+from driftlab.metrics.measurements import measure, streamed
+from driftlab.trace.schema import Span, Step, Trace, TraceInfo
 
 
 def trace_of(steps, **keys):

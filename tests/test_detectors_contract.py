@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from driftlab.detectors import DETECTORS, Context, Detector, Learned, Plateau, Run, Within, detector, evidence_at, score
-from driftlab.measure import measure
-from driftlab.monitor import Monitor
-from driftlab.rule import StopRule
+from driftlab.metrics.measurements import measure
+from driftlab.monitor.monitor import Monitor
+from driftlab.rules.policy import StopRule
 
 MAP = "(('plan', 'code'), ('code', 'test'))"
 SPECS = [

@@ -9,11 +9,11 @@ from sklearn.metrics import average_precision_score
 from studies import COLUMN, drawn, study
 
 from driftlab.detectors import Ewma, Plateau, Revisit, Run
-from driftlab.evaluate import PLACEBO_DRAWS, Evaluation, verdict
-from driftlab.evaluate.controls import average_precision, controls, steps_trace, warning
-from driftlab.evaluate.ranked import Ranked
-from driftlab.evaluate.ranking import Ranking, Stratum
-from driftlab.stats import Design, newcombe
+from driftlab.evaluation.auc import Ranked
+from driftlab.evaluation.controls import average_precision, controls, steps_trace, warning
+from driftlab.evaluation.evaluation import PLACEBO_DRAWS, Evaluation, verdict
+from driftlab.evaluation.ranking import Ranking, Stratum
+from driftlab.evaluation.stats import Design, newcombe
 
 PLATEAU = Plateau(COLUMN, Run(1))
 

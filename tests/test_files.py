@@ -2,9 +2,9 @@
 
 import pytest
 
-from driftlab.errors import InputError, MissingExtra
-from driftlab.extras import need
-from driftlab.files import replacing
+from driftlab._util.errors import InputError, MissingExtra
+from driftlab._util.extras import need
+from driftlab._util.files import replacing
 
 
 def test_a_failure_leaves_what_was_there(tmp_path):

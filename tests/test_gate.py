@@ -5,12 +5,13 @@ import math
 
 import pytest
 
-from driftlab.calibrate.gate import Judged, gate
-from driftlab.errors import InputError
-from driftlab.rule import Policy, StopRule
-from driftlab.stats import proportion
-from driftlab.strict import records, strict
-from driftlab.trace import Span, Step, Trace
+from driftlab._util.errors import InputError
+from driftlab._util.plain import records, strict
+from driftlab.evaluation.stats import proportion
+from driftlab.fleet.finished import Judged
+from driftlab.fleet.gate import gate
+from driftlab.rules.policy import Policy, StopRule
+from driftlab.trace.schema import Span, Step, Trace
 
 RULE = StopRule("plateau(exact, run(2))", 1.0, evidence={"sources": "here"})
 

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
-from driftlab import corpus
-from driftlab.errors import DriftlabWarning, InputError
-from driftlab.importers import load
-from driftlab.importers.health import HealthReport
-from driftlab.importers.hub import PRESETS, from_datasets, stream_datasets, to_datasets, write_dataset
-from driftlab.trace import SignalSpec, Span, Step, Trace
+from driftlab._util.errors import DriftlabWarning, InputError
+from driftlab.importers.formats.hf_datasets import PRESETS, from_datasets, stream_datasets
+from driftlab.importers.load import load
+from driftlab.importers.parts.health import HealthReport
+from driftlab.trace import corpus
+from driftlab.trace.datasets import write_dataset
+from driftlab.trace.parquet import to_datasets
+from driftlab.trace.schema import SignalSpec, Span, Step, Trace
 
 datasets = pytest.importorskip("datasets", reason="datasets is in the extra data")
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -164,4 +166,4 @@ def test_an_iterable_dataset_is_read_row_by_row() -> None:
 def test_a_corpus_goes_to_a_dataset_and_back() -> None:
     pytest.importorskip("datasets", reason="the extra `data` is not installed")
     corpus_ = corpus.Corpus([Trace(id="a", label="good", steps=[Step(tool="ls", args={"k": [1]}, output="x")])])
-    assert corpus.Corpus.from_datasets(corpus_.to_datasets()).traces == corpus_.traces
+    assert from_datasets(corpus_.to_datasets()).traces == corpus_.traces

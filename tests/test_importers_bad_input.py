@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driftlab import corpus
-from driftlab.errors import InputError
-from driftlab.importers import load
-from driftlab.importers import source as sources
-from driftlab.importers.health import HealthReport
-from driftlab.trace import Trace, decode, encode
+from driftlab._util.errors import InputError
+from driftlab.importers.load import load
+from driftlab.importers.parts import source as sources
+from driftlab.importers.parts.health import HealthReport
+from driftlab.trace import corpus
+from driftlab.trace.schema import Trace, decode, encode
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 from fuzz import FIXTURES, check, mutated
 
-pytestmark = pytest.mark.filterwarnings("ignore::driftlab.errors.DriftlabWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::driftlab._util.errors.DriftlabWarning")
 STEP = b'{"tool": "ls", "output": "a"}\n'
 
 

@@ -9,12 +9,12 @@ from typing import Annotated, Any, TypedDict
 
 import pytest
 
-from driftlab.errors import DriftlabWarning, InputError
-from driftlab.importers import load
-from driftlab.importers.health import HealthReport
-from driftlab.importers.langgraph import from_state_history
-from driftlab.importers.otel import from_spans
-from driftlab.trace import Trace
+from driftlab._util.errors import DriftlabWarning, InputError
+from driftlab.importers.formats.langgraph import from_state_history
+from driftlab.importers.formats.otel import from_spans
+from driftlab.importers.load import load
+from driftlab.importers.parts.health import HealthReport
+from driftlab.trace.schema import Trace
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::PendingDeprecationWarning")
 

@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driftlab.errors import InputError
-from driftlab.importers.health import HealthReport
-from driftlab.importers.replay import chained
-from driftlab.importers.signals import EXTRACTORS, extractor, with_signals
-from driftlab.importers.stitch import by_agent, by_session, joined, run_view
-from driftlab.importers.turns import Call, Turns
-from driftlab.redact import PATTERNS, PROFILES, check, numbers_only, redact
-from driftlab.trace import SignalSpec, Span, Step, Trace
+from driftlab._util.errors import InputError
+from driftlab.importers.parts.health import HealthReport
+from driftlab.importers.parts.repeats import chained
+from driftlab.importers.parts.signals import EXTRACTORS, extractor, with_signals
+from driftlab.importers.parts.stitch import by_agent, by_session, joined, run_view
+from driftlab.importers.parts.turns import Call, Turns
+from driftlab.trace.redact import PATTERNS, PROFILES, check, numbers_only, redact
+from driftlab.trace.schema import SignalSpec, Span, Step, Trace
 
 TESTS = {"tests_passed": 3.0, "tests_failed": 1.0}
 OUTPUTS = [

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from driftlab.lab import FIRST, command, working_copy
-from driftlab.labels import LabelStore
+from driftlab.lab.notebooks import FIRST, command, working_copy
+from driftlab.trace.labels.store import LabelStore
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 BROWSER = next((found for name in NAMES if (found := shutil.which(name))), None)

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from driftlab.errors import InputError
-from driftlab.label import Session
-from driftlab.label.board import page
-from driftlab.label.order import disagreement, queue
-from driftlab.labels import LabelStore
-from driftlab.rule import Policy, StopRule
-from driftlab.trace import Span, Step, Trace
+from driftlab._util.errors import InputError
+from driftlab.lab.labeller import Session
+from driftlab.lab.labeller.html import page
+from driftlab.lab.labeller.queue import disagreement, queue
+from driftlab.rules.policy import Policy, StopRule
+from driftlab.trace.labels.store import LabelStore
+from driftlab.trace.schema import Span, Step, Trace
 
 
 def run(name: str, steps: int = 6, **fields: Any) -> Trace:
@@ -161,8 +161,8 @@ def test_undo_restores_the_label_before(session: Session, path: Path) -> None:
 def test_marks_without_a_label_survive_a_killed_kernel(path: Path) -> None:
     code = f"""
 import os, signal
-from driftlab.label import Session
-from driftlab.trace import Step, Trace
+from driftlab.lab.labeller import Session
+from driftlab.trace.schema import Step, Trace
 runs = [Trace(id=n, steps=[Step(state=str(i)) for i in range(9)]) for n in "ab"]
 session = Session(runs, {str(path)!r}, annotator="ann")
 for key in ("g", "Enter", "ArrowRight", "ArrowRight", "["):

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from driftlab.errors import InputError
-from driftlab.label import Session, label, show
-from driftlab.label.board import page, parts
-from driftlab.label.diff import changed_words, lines, to_html
-from driftlab.label.strips import delta_strip, signal_strips
-from driftlab.label.strips import to_html as strips_html
-from driftlab.label.view import Reader
-from driftlab.labels import LabelStore
+from driftlab._util.errors import InputError
+from driftlab.lab.labeller import Session, label, show
+from driftlab.lab.labeller.diff import changed_words, lines, to_html
+from driftlab.lab.labeller.html import page, parts
+from driftlab.lab.labeller.sparklines import delta_strip, signal_strips
+from driftlab.lab.labeller.sparklines import to_html as strips_html
+from driftlab.lab.labeller.step_html import Reader
 from driftlab.metrics import metric
-from driftlab.trace import Span, Step, Trace
+from driftlab.trace.labels.store import LabelStore
+from driftlab.trace.schema import Span, Step, Trace
 
 EVIL = "<script>alert('x')</script>\"onload='y'"
 
@@ -148,7 +148,7 @@ def test_the_plain_call_stores_what_the_labeller_would(path: Path) -> None:
 
 def test_the_widget_hears_keys_clicks_and_notes(path: Path) -> None:
     pytest.importorskip("anywidget", reason="needs the extra `lab`")
-    from driftlab.label import Labeller
+    from driftlab.lab.labeller import Labeller
 
     labeller = Labeller([run("a"), run("b")], path, annotator="ann")
     labeller._heard(labeller, {"go": 3}, [])
@@ -166,7 +166,7 @@ def test_the_widget_hears_keys_clicks_and_notes(path: Path) -> None:
 
 def test_the_widget_has_a_page_for_readers_without_a_kernel(path: Path) -> None:
     pytest.importorskip("anywidget", reason="needs the extra `lab`")
-    from driftlab.label import Labeller
+    from driftlab.lab.labeller import Labeller
 
     data, _ = Labeller([run("a")], path)._repr_mimebundle_()
     assert "driftlab-label" in data["text/html"]
@@ -174,13 +174,13 @@ def test_the_widget_has_a_page_for_readers_without_a_kernel(path: Path) -> None:
 
 
 def test_without_the_extra_the_error_names_it(path: Path) -> None:
-    code = "import sys; sys.modules['anywidget'] = None\nfrom driftlab.label import Labeller"
+    code = "import sys; sys.modules['anywidget'] = None\nfrom driftlab.lab.labeller import Labeller"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
     assert "pip install 'driftlab[lab]'" in done.stderr
 
 
 def test_labelling_needs_no_widgets() -> None:
     heavy = ("anywidget", "ipywidgets", "matplotlib", "pandas")
-    code = f"import sys, driftlab.label\nprint([m for m in {heavy} if m in sys.modules])"
+    code = f"import sys, driftlab.lab.labeller.label\nprint([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "[]"

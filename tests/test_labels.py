@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driftlab.errors import DriftlabWarning, InputError
-from driftlab.labels import LabelEntry, LabelStore
-from driftlab.labels.sheet import read_sheet, write_sheet
-from driftlab.labels.weak import from_alarms, from_outcomes, from_signal
-from driftlab.trace import SignalSpec, Span, Step, Trace
+from driftlab._util.errors import DriftlabWarning, InputError
+from driftlab.trace.labels.sheet import read_sheet, write_sheet
+from driftlab.trace.labels.store import LabelEntry, LabelStore
+from driftlab.trace.labels.weak import from_alarms, from_outcomes, from_signal
+from driftlab.trace.schema import SignalSpec, Span, Step, Trace
 
 
 def trace(id: str, length: int = 10, **fields: object) -> Trace:

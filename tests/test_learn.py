@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import variants
 
-from driftlab.calibrate.learn import PARTS, PROBLEMS, learn
+from driftlab._util.errors import DriftlabWarning, InputError
 from driftlab.detectors import Learned, detector
-from driftlab.errors import DriftlabWarning, InputError
-from driftlab.measure import measure
-from driftlab.rule import StopRule
+from driftlab.metrics.measurements import measure
+from driftlab.rules.policy import StopRule
+from driftlab.tuning.combine import PARTS, PROBLEMS, learn
 
 FEW = ("stuck", "redo(3)", "plateau(novelty(mask='volatile'), run(1))")
 

@@ -9,10 +9,10 @@ import pytest
 pytest.importorskip("pyarrow", reason="needs the extra `study`")
 
 import driftlab as dl
-from driftlab.lab import lessons
-from driftlab.lab.lessons import hard_runs, incident, light, main_task, prepare, repeated
+from driftlab._util.resources import data_folder
+from driftlab.lab import shipped as lessons
+from driftlab.lab.shipped import hard_runs, incident, light, main_task, prepare, repeated
 from driftlab.metrics.embedding import Embedding
-from driftlab.shipped import data_folder
 
 EMBEDDING = dl.metric("embedding")
 
@@ -49,7 +49,7 @@ def test_the_demo_has_all_five_metrics_without_loading_a_model(
 
 def test_torch_stays_out_of_the_demo() -> None:
     path = data_folder() / "demo" / "loops.jsonl"
-    code = "import sys, driftlab as dl\nfrom driftlab.lab.lessons import prepare\n"
+    code = "import sys, driftlab as dl\nfrom driftlab.lab.shipped import prepare\n"
     code += f"prepare(dl.read({str(path)!r}))\nprint('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
     assert done.stdout.strip() == "False", done.stderr

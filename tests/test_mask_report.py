@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from driftlab.lab.blind import CHANGES, blind_spots, under_every_metric
-from driftlab.mask_report import mask_changes
 from driftlab.metrics import METRICS
-from driftlab.trace import SignalSpec, Span, Step, Trace
+from driftlab.metrics.mask_report import mask_changes
+from driftlab.trace.schema import SignalSpec, Span, Step, Trace
 
 
 def polling(label: str | None, counts: list[int], **keys: object) -> Trace:

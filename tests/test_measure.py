@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import traces
 
-from driftlab.errors import InputError
-from driftlab.mask import register_mask
-from driftlab.measure import Measurements, measure, streamed
+from driftlab._util.errors import InputError
 from driftlab.metrics import Pairwise, metric
+from driftlab.metrics.column import Event, Symbol, Value, number
+from driftlab.metrics.measurements import Measurements, measure, streamed
 from driftlab.metrics.pairs import PairMemo, pair_places
-from driftlab.reading import Event, Symbol, Value, number
-from driftlab.text import column
-from driftlab.trace import SignalSpec, Step, Trace, TraceInfo
+from driftlab.trace.masks import register_mask
+from driftlab.trace.schema import SignalSpec, Step, Trace, TraceInfo
+from driftlab.trace.views import column
 
 MIXED = ["exact", "levenshtein(lag=3, nearest=True)", "difflib(view='output')", "jaccard", "repeat", "novelty", "noise"]
 
@@ -83,7 +83,7 @@ def test_take_joins_and_counts() -> None:
 
 def test_a_generator_is_walked_once_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = measure(corpus(20), MIXED)
-    monkeypatch.setattr(sys.modules["driftlab.measure"], "CHUNK", 3)
+    monkeypatch.setattr(sys.modules["driftlab.metrics.measurements"], "CHUNK", 3)
     walked = []
 
     def walk():  # type: ignore[no-untyped-def]

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from driftlab.calibrate.choose import f_beta
+from driftlab._util.plain import strict
 from driftlab.detectors import Plateau, Run, score
-from driftlab.evaluate import Evaluation
-from driftlab.evaluate.controls import average_precision
-from driftlab.measure import Measurements
+from driftlab.evaluation.controls import average_precision
+from driftlab.evaluation.evaluation import Evaluation
+from driftlab.evaluation.tally import tally
 from driftlab.metrics import metric
-from driftlab.outcome import tally
-from driftlab.rule import Policy, StopRule
-from driftlab.strict import strict
-from driftlab.trace import Span, TraceInfo
+from driftlab.metrics.measurements import Measurements
+from driftlab.rules.policy import Policy, StopRule
+from driftlab.trace.schema import Span, TraceInfo
+from driftlab.tuning.objective import f_beta
 
 CASES = [json.loads(line) for line in (Path(__file__).parent / "cases" / "metric_cases.jsonl").read_text().splitlines()]
 EXACT = metric("exact")

@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import texts, unicode_texts
 
-from driftlab.errors import DriftlabWarning, InputError
-from driftlab.measure import measure, streamed
+from driftlab._util.errors import DriftlabWarning, InputError
 from driftlab.metrics import Pairwise, metric, words
 from driftlab.metrics.difflib import Difflib
 from driftlab.metrics.levenshtein import Levenshtein
-from driftlab.trace import SignalSpec, Step, Trace
+from driftlab.metrics.measurements import measure, streamed
+from driftlab.trace.schema import SignalSpec, Step, Trace
 
 CASES = [json.loads(line) for line in (Path(__file__).parent / "cases" / "metric_cases.jsonl").read_text().splitlines()]
 OURS = ("exact", "difflib", "levenshtein", "embedding", "arguments", "signal", "signal_progress")

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from driftlab.errors import DriftlabWarning, InputError, MissingExtra
-from driftlab.measure import measure, streamed
+from driftlab._util.errors import DriftlabWarning, InputError, MissingExtra
 from driftlab.metrics import metric, models, register_model, vectors, windows
 from driftlab.metrics.embedding import Embedding
-from driftlab.trace import Step, Trace
+from driftlab.metrics.measurements import measure, streamed
+from driftlab.trace.schema import Step, Trace
 
 HEAD = " ".join(f"warning {n}: unused import in module {['alpha', 'beta', 'gamma'][n % 3]}" for n in range(70))
 

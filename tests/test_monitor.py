@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_detectors_contract import SPECS
 
-from driftlab.errors import InputError
-from driftlab.measure import measure
+from driftlab._util.errors import InputError
 from driftlab.metrics import models
-from driftlab.monitor import Monitor
-from driftlab.policies import PRESETS, default_policy
-from driftlab.roles import Role
-from driftlab.rule import Policy, StopRule
-from driftlab.trace import SignalSpec, Step
-from driftlab.trend import followed
+from driftlab.metrics.measurements import measure
+from driftlab.monitor.monitor import Monitor
+from driftlab.monitor.trend import followed
+from driftlab.rules.policy import Policy, StopRule
+from driftlab.rules.presets.default import PRESETS, default_policy
+from driftlab.rules.roles import Role
+from driftlab.trace.schema import SignalSpec, Step
 
 
 def watched(policy, trace):
@@ -143,7 +143,7 @@ def test_what_is_kept_is_bounded():
 
 def test_the_monitor_loads_nothing_heavy():
     heavy = ["pandas", "sklearn", "scipy", "matplotlib", "torch", "pyarrow", "statsmodels", "joblib"]
-    code = f"import sys, driftlab.monitor, driftlab.policies; print([n for n in {heavy} if n in sys.modules])"
+    code = f"import sys, driftlab.monitor; print([n for n in {heavy} if n in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
 

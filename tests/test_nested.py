@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from studies import COLUMN, drawn, study
 
-from driftlab.calibrate.nested import Procedure, nested
+from driftlab._util.plain import records
 from driftlab.detectors import Plateau, Run
-from driftlab.strict import records
+from driftlab.tuning.cross_validation import Procedure, nested
 
 
 def drawn_staleness(seed: int) -> tuple[list[list[float]], list[list[float]]]:

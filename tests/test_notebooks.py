@@ -12,9 +12,9 @@ import pytest
 nbformat = pytest.importorskip("nbformat", reason="needs the extra `lab`")
 
 import driftlab as dl  # noqa: E402
-from driftlab.errors import InputError  # noqa: E402
-from driftlab.lab.notebook import find_notebook, parameters_of, run_notebook, with_parameters  # noqa: E402
-from driftlab.label import Session  # noqa: E402
+from driftlab._util.errors import InputError  # noqa: E402
+from driftlab.lab.execute import find_notebook, parameters_of, run_notebook, with_parameters  # noqa: E402
+from driftlab.lab.labeller import Session  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 BOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

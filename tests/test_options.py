@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import driftlab as dl
-from driftlab.cache import Cache
-from driftlab.calibrate import CALIBRATING
-from driftlab.calibrate.transfer import transfer
-from driftlab.errors import InputError
-from driftlab.options import CHECKS, LARGEST_SEED, LISTS, SWEEPING, checked, file_to_write, folder_to_write
-from driftlab.spec import between, whole
-from driftlab.sweep.questions import ask, people
-from driftlab.trace import Span, Step, Trace
+from driftlab._util.errors import InputError
+from driftlab._util.options import CHECKS, LARGEST_SEED, LISTS, SWEEPING, checked, file_to_write, folder_to_write
+from driftlab._util.spec import between, whole
+from driftlab.metrics.cache import Cache
+from driftlab.trace.schema import Span, Step, Trace
+from driftlab.tuning.calibrate import CALIBRATING
+from driftlab.tuning.questions import ask, people
+from driftlab.tuning.transfer import transfer
 
 RUNS = [
     *(Trace(id=f"l{n}", label="stalled", stalls=[Span(1)], steps=[Step(state="x")] * 4) for n in range(12)),
@@ -148,7 +148,7 @@ def test_a_bad_option_is_told_before_the_traces_are_measured(monkeypatch):
     def never(*_, **__):
         raise AssertionError("measured")
 
-    for name in ("driftlab.sweep", "driftlab.calibrate"):  # the functions hide their modules
+    for name in ("driftlab.tuning.sweep", "driftlab.tuning.calibrate"):  # the functions hide their modules
         monkeypatch.setattr(sys.modules[name], "measure", never)
     for call in ("sweep", "calibrate"):
         with pytest.raises(AssertionError, match="measured"):

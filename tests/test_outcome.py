@@ -9,8 +9,8 @@ from hypothesis import given
 from studies import Run, runs, truth_of
 
 from driftlab.detectors import first_alarms
-from driftlab.outcome import Tally, Truth, delays_of, outcomes, tally
-from driftlab.trace import Span, TraceInfo
+from driftlab.evaluation.tally import Tally, Truth, delays_of, outcomes, tally
+from driftlab.trace.schema import Span, TraceInfo
 
 LENGTH = 9
 

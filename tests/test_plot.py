@@ -9,15 +9,16 @@ from matplotlib.collections import PolyCollection
 from matplotlib.patches import Rectangle
 
 from driftlab import plot
-from driftlab.calibrate.choose import Price
-from driftlab.calibrate.decide import cost_curve
-from driftlab.errors import InputError
-from driftlab.evaluate.curves import GRID, maxima, placebo_band, roc_band, roc_draws, values_at
-from driftlab.findings import best_of, label, labels, leader, of_metric, share_text
-from driftlab.measure import measure
-from driftlab.rule import StopRule
-from driftlab.sweep import Sweep, sweep
-from driftlab.trace import Step, Trace
+from driftlab._util.errors import InputError
+from driftlab._util.wording import share_text
+from driftlab.evaluation.bands import GRID, maxima, placebo_band, roc_band, roc_draws, values_at
+from driftlab.metrics.measurements import measure
+from driftlab.rules.policy import StopRule
+from driftlab.trace.schema import Step, Trace
+from driftlab.tuning.advice import cost_curve
+from driftlab.tuning.naming import best_of, label, labels, leader, of_metric
+from driftlab.tuning.objective import Price
+from driftlab.tuning.sweep import Sweep, sweep
 
 matplotlib.use("Agg")
 

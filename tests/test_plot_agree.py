@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 import driftlab as dl
-from driftlab.evaluate.agreement import agreement
+from driftlab.evaluation.agreement import agreement
 
 
 @pytest.fixture(autouse=True)

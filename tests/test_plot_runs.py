@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from driftlab import plot
-from driftlab.errors import InputError
-from driftlab.rule import StopRule
-from driftlab.trace import Span, Step, Trace
+from driftlab._util.errors import InputError
+from driftlab.rules.policy import StopRule
+from driftlab.trace.schema import Span, Step, Trace
 
 matplotlib.use("Agg")
 

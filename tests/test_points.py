@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 from studies import COLUMN, drawn, study
 
+from driftlab._util.errors import InputError
 from driftlab.detectors import Plateau, Run, first_alarms
-from driftlab.errors import InputError
-from driftlab.measure import measure
-from driftlab.outcome.points import delay_counts, per_100, point, risk
-from driftlab.outcome.spent import Spent, bill, spent_in
-from driftlab.outcome.truth import Truth
-from driftlab.stats import proportion
-from driftlab.trace import Span, Step, Trace, TraceInfo
+from driftlab.evaluation.cost import bill
+from driftlab.evaluation.labels import Truth
+from driftlab.evaluation.operating_point import delay_counts, per_100, point, risk
+from driftlab.evaluation.stats import proportion
+from driftlab.metrics.columns.spent import Spent, spent_in
+from driftlab.metrics.measurements import measure
+from driftlab.trace.schema import Span, Step, Trace, TraceInfo
 
 PLATEAU = Plateau(COLUMN, Run(2))
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import variants
 
-from driftlab.errors import InputError
-from driftlab.measure import measure
-from driftlab.outcome import Truth, outcomes
-from driftlab.policies import PRESETS, default_policy
+from driftlab._util.errors import InputError
+from driftlab.evaluation.tally import Truth, outcomes
+from driftlab.metrics.measurements import measure
+from driftlab.rules.presets.default import PRESETS, default_policy
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"

@@ -4,11 +4,11 @@ import warnings
 
 import pytest
 
-from driftlab import provenance
-from driftlab.errors import DriftlabWarning, InputError
+from driftlab._util.errors import DriftlabWarning, InputError
 from driftlab.metrics import metric
-from driftlab.rule import Policy, StopRule
-from driftlab.trace import Span, Step, Trace
+from driftlab.rules import provenance
+from driftlab.rules.policy import Policy, StopRule
+from driftlab.trace.schema import Span, Step, Trace
 
 
 def test_the_data_hash_sees_steps_and_labels_but_no_order():

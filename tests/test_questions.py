@@ -8,10 +8,10 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 import driftlab as dl
-from driftlab.errors import InputError
-from driftlab.measure import measure
-from driftlab.sweep.questions import ask, people, relabelled
-from driftlab.trace import Span, Step, Trace
+from driftlab._util.errors import InputError
+from driftlab.metrics.measurements import measure
+from driftlab.trace.schema import Span, Step, Trace
+from driftlab.tuning.questions import ask, people, relabelled
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 
@@ -43,7 +43,7 @@ def test_failed_runs_count_as_good_only_when_asked():
 
 def test_numbers_and_text_answer_alike():
     runs = [run(n, n % 2 == 0, states="aaabbb" if n % 2 else "abcdef") for n in range(60)]
-    from driftlab.reading import Event
+    from driftlab.metrics.column import Event
 
     numbers = measure(runs, ["exact", Event()])
     one, two = (ask("failure", each, ["exact"], patience=[1], decay=[], draws=50).best() for each in (runs, numbers))

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score, roc_curve
 from studies import Run, runs, truth_of
 
-from driftlab.evaluate import drawn
-from driftlab.evaluate.drawn import Resampled
-from driftlab.evaluate.ranking import Ranking, Stratum
-from driftlab.evaluate.units import equal_age, horizon, landmark, matched, whole_trace
-from driftlab.outcome.truth import Truth
-from driftlab.stats import cluster_weights
+from driftlab.evaluation import bootstrap as drawn
+from driftlab.evaluation.bootstrap import Resampled
+from driftlab.evaluation.labels import Truth
+from driftlab.evaluation.ranking import Ranking, Stratum
+from driftlab.evaluation.stats import cluster_weights
+from driftlab.evaluation.strata import equal_age, horizon, landmark, matched, whole_trace
 
 SCORES = st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), min_size=1, max_size=8)
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from driftlab.monitor import Monitor
-from driftlab.replay import replay
-from driftlab.rule import Policy, StopRule
-from driftlab.trace import SignalSpec, Span, Step, Trace
+from driftlab.fleet.replay import replay
+from driftlab.monitor.monitor import Monitor
+from driftlab.rules.policy import Policy, StopRule
+from driftlab.trace.schema import SignalSpec, Span, Step, Trace
 
 
 def run(name, states, **fields):

@@ -14,18 +14,18 @@ import pandas as pd
 import pytest
 from figure_data import loops
 
-from driftlab.calibrate import Calibration, calibrate
 from driftlab.detectors import StepCount, detector, needed
-from driftlab.measure import measure
+from driftlab.metrics.measurements import measure
 from driftlab.report import report, text_table
 from driftlab.report.decision import decide
 from driftlab.report.document import Code, Document, Section, Table
 from driftlab.report.markdown import escape, markdown
 from driftlab.report.mistakes import excerpt, instructive, mistakes, told
 from driftlab.report.page import page
-from driftlab.rule import StopRule
-from driftlab.sweep import Sweep, sweep
-from driftlab.trace import Span, Step, Trace
+from driftlab.rules.policy import StopRule
+from driftlab.trace.schema import Span, Step, Trace
+from driftlab.tuning.calibrate import Calibration, calibrate
+from driftlab.tuning.sweep import Sweep, sweep
 
 matplotlib.use("Agg")
 METRICS = ["exact", "levenshtein", "signal"]

@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_detectors_contract import SPECS
 
-from driftlab.errors import DriftlabWarning, InputError
-from driftlab.measure import measure
-from driftlab.monitor import Monitor
-from driftlab.policies import default_policy
-from driftlab.roles import Role
-from driftlab.rule import Policy, StopRule
-from driftlab.text import MASKS, Mask
-from driftlab.trace import SignalSpec, Step, Trace
+from driftlab._util.errors import DriftlabWarning, InputError
+from driftlab.metrics.measurements import measure
+from driftlab.monitor.monitor import Monitor
+from driftlab.rules.policy import Policy, StopRule
+from driftlab.rules.presets.default import default_policy
+from driftlab.rules.roles import Role
+from driftlab.trace.schema import SignalSpec, Step, Trace
+from driftlab.trace.views import MASKS, Mask
 
 FULL = Policy(
     (

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import pytest
 
-from driftlab.errors import InputError
-from driftlab.spec import Spec, parse
+from driftlab._util.errors import InputError
+from driftlab._util.spec import Spec, parse
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from driftlab.calibrate.promise import conformal_rank, good_traces_needed, tolerance_rank
-from driftlab.errors import InputError
-from driftlab.stats import (
+from driftlab._util.errors import InputError
+from driftlab.evaluation.stats import (
     Design,
     cluster_weights,
     clustered,
@@ -22,6 +21,7 @@ from driftlab.stats import (
     percentile,
     proportion,
 )
+from driftlab.tuning.sample_size import conformal_rank, good_traces_needed, tolerance_rank
 
 
 def by_search(auc: float, m: int, n: int) -> tuple[float, float]:

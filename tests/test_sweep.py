@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 from studies import drawn, study
 
+from driftlab._util.plain import records
 from driftlab.detectors import first_alarms
-from driftlab.outcome import tally
-from driftlab.strict import records
-from driftlab.study import plan
-from driftlab.sweep import sweep
-from driftlab.trace import Span, Step, Trace
+from driftlab.evaluation.tally import tally
+from driftlab.trace.schema import Span, Step, Trace
+from driftlab.tuning.plan import plan
+from driftlab.tuning.sweep import sweep
 
 METRIC = ["levenshtein"]
 

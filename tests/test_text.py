@@ -7,10 +7,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import arguments, unicode_texts, wild_texts
 
-from driftlab.errors import InputError
-from driftlab.mask import MASKS, Mask, mask_named, register_mask
-from driftlab.text import canonical, canonical_json, column, symbols, unpacked, view_text
-from driftlab.trace import Step
+from driftlab._util.errors import InputError
+from driftlab.trace.masks import MASKS, Mask, mask_named, register_mask
+from driftlab.trace.schema import Step
+from driftlab.trace.views import canonical, canonical_json, column, symbols, unpacked, view_text
 
 volatile = MASKS["volatile"]
 

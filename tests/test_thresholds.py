@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from studies import Run, runs, truth_of
 
 from driftlab.detectors import first_alarms
-from driftlab.outcome import tally
-from driftlab.outcome.thresholds import curve, curves
+from driftlab.evaluation.tally import tally
+from driftlab.evaluation.thresholds import curve, curves
 
 COUNTS = ("hit", "premature", "late", "false_stop", "saved_steps")
 

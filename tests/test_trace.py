@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from driftlab.errors import InputError
-from driftlab.trace import SignalSpec, Span, Step, Trace, decode, encode
+from driftlab._util.errors import InputError
+from driftlab.trace.schema import SignalSpec, Span, Step, Trace, decode, encode
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12)
 JSON = st.recursive(

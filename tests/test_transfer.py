@@ -3,10 +3,11 @@
 import pytest
 from studies import drawn, study
 
-from driftlab.calibrate.transfer import RATES, SHARED, TOO_GOOD, UNTUNED, leave_one_out, strangers, transfer
-from driftlab.errors import InputError
-from driftlab.rule import Policy, StopRule
-from driftlab.trace import TraceInfo
+from driftlab._util.errors import InputError
+from driftlab.fleet.scope import strangers
+from driftlab.rules.policy import Policy, StopRule
+from driftlab.trace.schema import TraceInfo
+from driftlab.tuning.transfer import RATES, SHARED, TOO_GOOD, UNTUNED, leave_one_out, transfer
 
 METRIC = ["levenshtein"]
 AGENTS = (["a"] * 20 + ["b"] * 20) * 2

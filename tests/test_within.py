@@ -3,10 +3,10 @@
 import pytest
 from test_detectors import trace_of
 
+from driftlab._util.errors import InputError
 from driftlab.detectors import Context, Within, detector
-from driftlab.errors import InputError
-from driftlab.measure import measure
-from driftlab.trace import SignalSpec, Step
+from driftlab.metrics.measurements import measure
+from driftlab.trace.schema import SignalSpec, Step
 
 
 def last(spec, context, steps, **keys):

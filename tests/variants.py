@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable
 
-from driftlab.trace import Span, Step, Trace
+from driftlab.trace.schema import Span, Step, Trace
 
 NOUNS = [
     "ledger", "badge", "parcel", "router", "tariff", "queue", "invoice", "sensor", "cluster", "voucher",

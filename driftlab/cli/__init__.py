@@ -1,14 +1,51 @@
-"""The command line."""
+"""The command line: one file a command, listed in the order of `--help`."""
 
 import sys
 import traceback
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import typer
 
-from driftlab.cli import judge, live, story, study, traces
-from driftlab.errors import DriftlabWarning, InputError, MissingExtra
+from driftlab._util.errors import DriftlabWarning, InputError, MissingExtra
+from driftlab.cli import (
+    agree,
+    calibrate,
+    demo,
+    gate,
+    import_,
+    inspect,
+    lab,
+    masks,
+    notebook,
+    redact,
+    replay,
+    report,
+    sweep,
+    transfer,
+    watch,
+)
+
+__all__ = ["app", "main"]
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "demo": demo.demo,
+    "lab": lab.lab,
+    "notebook": notebook.notebook,
+    "inspect": inspect.inspect,
+    "import": import_.import_,
+    "redact": redact.redact,
+    "masks": masks.masks,
+    "sweep": sweep.sweep,
+    "report": report.report,
+    "calibrate": calibrate.calibrate,
+    "gate": gate.gate,
+    "transfer": transfer.transfer,
+    "agree": agree.agree,
+    "replay": replay.replay,
+    "watch": watch.watch,
+}
 
 app = typer.Typer(
     help="Which measurement tells that an agent loop has stalled, at what patience, how sure, at what cost.",
@@ -18,8 +55,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for part in (story, traces, study, judge, live):
-    app.add_typer(part.app)
+for name, command in COMMANDS.items():
+    app.command(name)(command)
 
 
 def main() -> None:

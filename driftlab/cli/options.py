@@ -6,12 +6,12 @@ from typing import Annotated, cast
 
 import typer
 
-from driftlab.calibrate.choose import Price
-from driftlab.corpus import SUFFIXES, Corpus, read
-from driftlab.errors import InputError
-from driftlab.options import file_to_write, folder_to_write
-from driftlab.spec import between, share
-from driftlab.trace import Direction
+from driftlab._util.errors import InputError
+from driftlab._util.options import file_to_write, folder_to_write
+from driftlab._util.spec import between, share
+from driftlab.trace.corpus import SUFFIXES, Corpus, read
+from driftlab.trace.schema import Direction
+from driftlab.tuning.objective import Price
 
 
 def _before_work(check: Callable[[str, Path], None], option: str) -> Callable[[Path | None], Path | None]:

@@ -1,9 +1,9 @@
 """The registry of detectors: a new one is a dataclass in this folder, a line here."""
 
+from driftlab._util.spec import parse, unknown
 from driftlab.detectors.accumulators import ACCUMULATORS, Accumulator, Ewma, Run
 from driftlab.detectors.base import Detector, Evidence, evidence_at, first_alarms, needed, score
 from driftlab.detectors.calls import ErrorStreak, Redo, SameCall
-from driftlab.detectors.context import Context
 from driftlab.detectors.counts import NodeVisits, ToolEntropy
 from driftlab.detectors.cycles import Cycle, Oscillation
 from driftlab.detectors.deltas import NetChange, Plateau, Revisit, RunLength
@@ -15,10 +15,10 @@ from driftlab.detectors.structure import DeadEnd, IllegalTransition, StepCount
 from driftlab.detectors.stuck import Stuck
 from driftlab.detectors.symbols import ActionNovelty, Recurring, StateUnchanged
 from driftlab.detectors.talk import Idle, Phrases
-from driftlab.detectors.transitions import learn_transitions
 from driftlab.detectors.within import Within
 from driftlab.metrics import METRICS
-from driftlab.spec import parse, unknown
+from driftlab.metrics.columns.context import Context
+from driftlab.metrics.columns.transitions import learn_transitions
 
 DETECTORS: dict[str, type[Detector]] = {
     kind.name: kind

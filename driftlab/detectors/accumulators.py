@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from driftlab._util.errors import InputError
+from driftlab._util.spec import Spec, parse, whole
 from driftlab.detectors.base import Floats, State, first_reaching
-from driftlab.errors import InputError
-from driftlab.spec import Spec, parse, whole
 
 
 class Accumulator(Spec):

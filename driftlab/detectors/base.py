@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from driftlab.measure import Measurements
-from driftlab.reading import Input
-from driftlab.spec import Spec
+from driftlab._util.spec import Spec
+from driftlab.metrics.column import Input
+from driftlab.metrics.measurements import Measurements
 
 Floats = NDArray[np.float64]
 State = dict[str, NDArray[Any]]
@@ -152,8 +152,8 @@ def evidence_at(detector: "Detector", measurements: Measurements, trace: int, t:
     Examples
     --------
     >>> from driftlab.detectors import Plateau, Run
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> plateau = Plateau("exact", Run(2))
     >>> measured = measure([Trace(id="a", steps=[Step(state=s) for s in "xyyyz"])], plateau.needs)
     >>> evidence_at(plateau, measured, 0, 3).steps
@@ -179,8 +179,8 @@ def score(measurements: Measurements, detectors: Iterable[Detector]) -> dict[Det
     Examples
     --------
     >>> from driftlab.detectors import Plateau, Run
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> trace = Trace(id="a", steps=[Step(state=s) for s in "xyyyz"])
     >>> plateau = Plateau("exact", Run(2))
     >>> score(measure([trace], plateau.needs), [plateau])[plateau].tolist()

@@ -6,15 +6,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from driftlab._util.errors import InputError
+from driftlab._util.spec import choice, whole
 from driftlab.detectors.base import Evidence, Floats, Now, State, absolute
-from driftlab.detectors.failures import OUTAGE, SUCCESS, Failure
-from driftlab.detectors.inputs import Redone
 from driftlab.detectors.streaks import Graded, Streak
-from driftlab.errors import InputError
 from driftlab.metrics.arguments import Arguments
+from driftlab.metrics.column import Input
+from driftlab.metrics.columns.failures import OUTAGE, SUCCESS, Failure
+from driftlab.metrics.columns.steps import Redone
 from driftlab.metrics.jaccard import Jaccard
-from driftlab.reading import Input
-from driftlab.spec import choice, whole
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,8 +39,8 @@ class SameCall(Streak):
 
     Examples
     --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> outputs = [f"job 7 is queued, {n} before it" for n in (3, 4, 3)]
     >>> same = SameCall(2)
     >>> trace = Trace(id="a", steps=[Step(tool="status", args={"job": 7}, output=o) for o in outputs])
@@ -95,8 +95,8 @@ class Redo(Streak):
 
     Examples
     --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> calls = [("read", "a b"), ("test", "1 of 9 failed in 17"), ("read", "a b"), ("test", "1 of 9 failed in 4")]
     >>> redo = Redo(2)
     >>> trace = Trace(id="a", steps=[Step(tool=tool, output=output) for tool, output in calls])
@@ -149,8 +149,8 @@ class ErrorStreak(Graded):
 
     Examples
     --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> outputs = ["error: disk full", "ok", "error: disk full", "error: disk full"]
     >>> streak = ErrorStreak(2)
     >>> trace = Trace(id="a", steps=[Step(tool="w", output=o) for o in outputs])

@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from driftlab._util.spec import whole
 from driftlab.detectors.base import Detector, Floats, Now, State, first_reaching
-from driftlab.detectors.inputs import Visits
-from driftlab.reading import Input, Symbol
-from driftlab.spec import whole
+from driftlab.metrics.column import Input, Symbol
+from driftlab.metrics.columns.steps import Visits
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,8 +30,8 @@ class ToolEntropy(Detector):
 
     Examples
     --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> trace = Trace(id="a", steps=[Step(tool=t) for t in "abaa"])
     >>> few = ToolEntropy(least=2)
     >>> few.scores(measure([trace], few.needs)).round(2).tolist()
@@ -93,8 +93,8 @@ class NodeVisits(Detector):
 
     Examples
     --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> trace = Trace(id="a", steps=[Step(node=n) for n in "ababa"])
     >>> visits = NodeVisits(2)
     >>> visits.scores(measure([trace], visits.needs)).round(2).tolist()

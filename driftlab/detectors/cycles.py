@@ -7,14 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from driftlab._util.spec import choice, whole
 from driftlab.detectors.accumulators import Accumulator, Run
 from driftlab.detectors.base import Detector, Evidence, Floats, Now, State, absolute, first_reaching
 from driftlab.detectors.deltas import SAME_CALL, Accumulated, pairwise
-from driftlab.detectors.inputs import Turn
 from driftlab.metrics import Pairwise
-from driftlab.reading import Input, Symbol
-from driftlab.spec import choice, whole
-from driftlab.text import mask_named
+from driftlab.metrics.column import Input, Symbol
+from driftlab.metrics.columns.steps import Turn
 
 TWICE_THE_LONGEST = Run(16)
 
@@ -39,8 +38,8 @@ class Oscillation(Accumulated):
 
     Examples
     --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> trace = Trace(id="a", steps=[Step(tool=t) for t in "abcabcabc"])
     >>> turning = Oscillation("exact(view='call')", "run(4)")
     >>> turning.scores(measure([trace], turning.needs)).tolist()
@@ -138,8 +137,8 @@ class Cycle(Detector):
 
     Examples
     --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> trace = Trace(id="a", steps=[Step(node=t) for t in "abcabcabc"])
     >>> ring = Cycle("node")
     >>> ring.scores(measure([trace], ring.needs)).round(2).tolist()
@@ -156,7 +155,7 @@ class Cycle(Detector):
 
     def __post_init__(self) -> None:
         choice("view", self.view, VIEWS)
-        mask_named(self.mask)
+        symbol_of(self.view, self.mask)  # the column checks the mask
         whole("longest", self.longest, 2)
         whole("laps", self.laps, 1)
         whole("least", self.least, 1)

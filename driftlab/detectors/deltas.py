@@ -6,14 +6,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from driftlab._util.errors import InputError
+from driftlab._util.spec import whole
 from driftlab.detectors.accumulators import Accumulator, Run, accumulator
 from driftlab.detectors.base import Detector, Evidence, Floats, Now, State, absolute, first_reaching, spoken
 from driftlab.detectors.streaks import Streak
-from driftlab.errors import InputError
 from driftlab.metrics import Metric, Pairwise, metric
+from driftlab.metrics.column import Input
 from driftlab.metrics.exact import Exact
-from driftlab.reading import Input
-from driftlab.spec import whole
 
 # Values, not objects with a life: every detector may share them.
 SAME_STATE, SAME_CALL, THREE = Exact(), Exact(view="call"), Run(3)
@@ -208,8 +208,8 @@ class RunLength(Streak):
 
     Examples
     --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> trace = Trace(id="a", steps=[Step(state=s) for s in "aaab"])
     >>> run = RunLength("exact")
     >>> run.scores(measure([trace], run.needs)).round(2).tolist()

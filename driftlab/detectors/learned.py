@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from driftlab._util.errors import InputError
 from driftlab.detectors.base import Detector, Evidence, Floats, Now, State, needed
-from driftlab.errors import InputError
-from driftlab.reading import Input
+from driftlab.metrics.column import Input
 
 
 @dataclass(frozen=True, repr=False)
@@ -16,7 +16,7 @@ class Learned(Detector):
     """Logistic combination of the scores of other detectors and of their fading means.
 
     With s the scores and e their ewma the score is ``1 / (1 + exp(-(bias + now . s + faded . e)))``, and 0.0 at the
-    first step. Made by `driftlab.calibrate.learn.learn` from at least 100 problems; a combination learned on one
+    first step. Made by `driftlab.tuning.combine.learn` from at least 100 problems; a combination learned on one
     source is worse than a fixed formula on another, so it is never a default.
 
     Parameters
@@ -33,8 +33,8 @@ class Learned(Detector):
     Examples
     --------
     >>> from driftlab.detectors import Plateau
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> both = Learned((Plateau("exact", "run(1)"),), (2.0,), (1.0,), -1.0)
     >>> trace = Trace(id="a", steps=[Step(state=s) for s in "abb"])
     >>> both.scores(measure([trace], both.needs)).round(2).tolist()

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from driftlab.detectors.base import Detector, Evidence, Floats, evidence_at, first_alarms, needed, score
-from driftlab.measure import measure
-from driftlab.trace import Trace
+from driftlab.metrics.measurements import measure
+from driftlab.trace.schema import Trace
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ def lineup(trace: Trace, settings: Mapping[Detector, float]) -> tuple[Line, ...]
     Examples
     --------
     >>> from driftlab.detectors import Cycle, Plateau
-    >>> from driftlab.trace import Step
+    >>> from driftlab.trace.schema import Step
     >>> run = Trace(id="a", steps=[Step(tool=t, state=t) for t in "abcabcabcabc"])
     >>> [(line.detector.name, line.alarm) for line in lineup(run, {Plateau(): 1.0, Cycle(): 1.0})]
     [('plateau', None), ('cycle', 8)]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from driftlab.detectors.base import Detector
-from driftlab.trace import TraceInfo
+from driftlab.trace.schema import TraceInfo
 
 SMALLEST = float(np.finfo(np.float64).tiny)  # any score above 0 reaches it
 
@@ -74,7 +74,7 @@ def reachable(
     Examples
     --------
     >>> from driftlab.detectors import Plateau
-    >>> from driftlab.trace import Span
+    >>> from driftlab.trace.schema import Span
     >>> infos = [TraceInfo(id="a", label="stalled", stalls=(Span(2),))]
     >>> print(reachable(Plateau("exact", "run(5)"), infos, np.array([6])))
     plateau(exact, run(5)) CAN NEVER FIRE here: 0 of 1 stalled traces are long enough after onset (needs 5 steps)
@@ -90,7 +90,7 @@ def never_firing(detectors: Iterable[Detector], infos: Sequence[TraceInfo], leng
     Examples
     --------
     >>> from driftlab.detectors import Plateau
-    >>> from driftlab.trace import Span
+    >>> from driftlab.trace.schema import Span
     >>> infos = [TraceInfo(id="a", label="stalled", stalls=(Span(2),))]
     >>> [each.detector for each in never_firing([Plateau("exact", "run(5)"), Plateau()], infos, np.array([6]))]
     ['plateau(exact, run(5))']

@@ -6,12 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from driftlab._util.errors import InputError
+from driftlab._util.spec import whole
 from driftlab.detectors.base import Floats, Now
-from driftlab.detectors.progress import AtGoal, NewBest, Shortfall
 from driftlab.detectors.streaks import Streak
-from driftlab.errors import InputError
-from driftlab.reading import Input
-from driftlab.spec import whole
+from driftlab.metrics.column import Input
+from driftlab.metrics.columns.signals import AtGoal, NewBest, Shortfall
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,8 +31,8 @@ class Flat(Streak):
 
     Examples
     --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> flat = Flat(2)
     >>> trace = Trace(id="a", steps=[Step.of(passed=n) for n in (3, 2, 3, 4)])
     >>> flat.scores(measure([trace], flat.needs)).tolist()
@@ -77,8 +77,8 @@ class Regression(Streak):
 
     Examples
     --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> worse = Regression(2)
     >>> trace = Trace(id="a", steps=[Step.of(passed=n) for n in (3, 2, 2, 3)])
     >>> worse.scores(measure([trace], worse.needs)).tolist()
@@ -124,8 +124,8 @@ class AfterDone(Streak):
 
     Examples
     --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import SignalSpec, Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import SignalSpec, Step, Trace
     >>> late = AfterDone(2)
     >>> steps = [Step.of(passed=n) for n in (3, 4, 4, 4)]
     >>> trace = Trace(id="a", signal_specs={"passed": SignalSpec(goal=4)}, steps=steps)

@@ -6,11 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from driftlab._util.spec import whole
 from driftlab.detectors.base import Detector, Evidence, Floats, Now, State, absolute, first_reaching
 from driftlab.detectors.streaks import Graded, Streak
-from driftlab.detectors.transitions import Illegal, Pairs, Trapped
-from driftlab.reading import Event, Input
-from driftlab.spec import whole
+from driftlab.metrics.column import Event, Input
+from driftlab.metrics.columns.transitions import Illegal, Pairs, Trapped
 
 
 @dataclass(frozen=True, repr=False)
@@ -21,8 +21,8 @@ class StepCount(Detector):
 
     Examples
     --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> counter = StepCount()
     >>> counter.scores(measure([Trace(id="a", steps=[Step(), Step()])], counter.needs)).tolist()
     [0.0, 0.5]
@@ -74,8 +74,8 @@ class IllegalTransition(Graded):
 
     Examples
     --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> wrong = IllegalTransition((("plan", "code"), ("code", "test")))
     >>> trace = Trace(id="a", steps=[Step(node=n) for n in ("plan", "code", "plan")])
     >>> wrong.scores(measure([trace], wrong.needs)).tolist()
@@ -133,8 +133,8 @@ class DeadEnd(Streak):
 
     Examples
     --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> stuck = DeadEnd((("plan", "code"), ("plan", "ask"), ("code", "done")), 2, ends=("done",))
     >>> trace = Trace(id="a", steps=[Step(node=n) for n in ("plan", "ask", "ask")])
     >>> stuck.scores(measure([trace], stuck.needs)).tolist()

@@ -6,14 +6,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from driftlab._util.spec import whole
 from driftlab.detectors.accumulators import Accumulator, Ewma
 from driftlab.detectors.base import Floats, Now
 from driftlab.detectors.deltas import Accumulated
+from driftlab.metrics.column import Input
 from driftlab.metrics.novelty import Novelty
 from driftlab.metrics.repeat import Repeat
-from driftlab.reading import Input
-from driftlab.spec import whole
-from driftlab.text import mask_named
 
 FADING = Ewma(0.6)
 
@@ -36,8 +35,8 @@ class Stuck(Accumulated):
 
     Examples
     --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> trace = Trace(id="a", steps=[Step(tool="ls", output="a.py")] * 3)
     >>> Stuck().scores(measure([trace], Stuck().needs)).round(3).tolist()
     [0.0, 0.4, 0.64]
@@ -51,7 +50,7 @@ class Stuck(Accumulated):
 
     def __post_init__(self) -> None:
         whole("last", self.last, 1)
-        mask_named(self.mask)
+        Novelty("output", self.mask)  # the column checks the mask
         super().__post_init__()
 
     @cached_property

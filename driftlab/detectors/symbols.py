@@ -7,13 +7,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from driftlab._util.spec import choice, whole
 from driftlab.detectors.base import Detector, Evidence, Floats, Now, State, absolute, first_reaching
 from driftlab.detectors.cycles import VIEWS, symbol_of
 from driftlab.detectors.streaks import Streak
+from driftlab.metrics.column import Input
 from driftlab.metrics.exact import Exact
-from driftlab.reading import Input
-from driftlab.spec import choice, whole
-from driftlab.text import mask_named
 
 
 class Windowed(Detector):
@@ -25,7 +24,7 @@ class Windowed(Detector):
 
     def __post_init__(self) -> None:
         choice("view", self.view, VIEWS)
-        mask_named(self.mask)
+        symbol_of(self.view, self.mask)  # the column checks the mask
         whole("window", self.window, 2)
 
     @cached_property
@@ -75,8 +74,8 @@ class ActionNovelty(Windowed):
 
     Examples
     --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> trace = Trace(id="a", steps=[Step(tool=t) for t in "abcbbb"])
     >>> few = ActionNovelty(window=3)
     >>> few.scores(measure([trace], few.needs)).tolist()
@@ -123,8 +122,8 @@ class Recurring(Windowed):
 
     Examples
     --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> trace = Trace(id="a", steps=[Step(tool=t, output="") for t in "abacad"])
     >>> again = Recurring(3, 6)
     >>> again.scores(measure([trace], again.needs)).round(2).tolist()
@@ -181,8 +180,8 @@ class StateUnchanged(Streak):
 
     Examples
     --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> trace = Trace(id="a", steps=[Step(state=s) for s in "abbb"])
     >>> same = StateUnchanged(2)
     >>> same.scores(measure([trace], same.needs)).tolist()

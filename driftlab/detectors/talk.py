@@ -6,12 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from driftlab._util.errors import InputError
+from driftlab._util.spec import whole
 from driftlab.detectors.base import Evidence, Floats, Now, State, absolute
-from driftlab.detectors.inputs import CALL, NO_CALL, USER, Called, PhraseNovelty
 from driftlab.detectors.streaks import Graded, Streak
-from driftlab.errors import InputError
-from driftlab.reading import Input
-from driftlab.spec import whole
+from driftlab.metrics.column import Input
+from driftlab.metrics.columns.steps import CALL, NO_CALL, USER, Called, PhraseNovelty
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,8 +32,8 @@ class Phrases(Streak):
 
     Examples
     --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> again = Phrases(2, length=4)
     >>> trace = Trace(id="a", steps=[Step(state="I will write the guide now")] * 3)
     >>> again.scores(measure([trace], again.needs)).tolist()
@@ -79,8 +79,8 @@ class Idle(Graded):
 
     Examples
     --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> trace = Trace(id="a", steps=[Step(), Step(tool="ls"), Step(), Step()])
     >>> idle = Idle(2)
     >>> idle.scores(measure([trace], idle.needs)).tolist()

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from driftlab.detectors.base import Detector, Evidence, Floats, Now, State
-from driftlab.detectors.context import Context
-from driftlab.detectors.seen import Reset, seen
-from driftlab.reading import Input
+from driftlab.metrics.column import Input
+from driftlab.metrics.columns.context import Context
+from driftlab.metrics.columns.under_roles import Reset, seen
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,8 +30,8 @@ class Within(Detector):
     Examples
     --------
     >>> from driftlab.detectors import StateUnchanged
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> same = Within(StateUnchanged(2), Context())
     >>> trace = Trace(id="a", steps=[Step(state="x", signals={"passed": n}) for n in (1, 1, 1, 2, 2)])
     >>> same.scores(measure([trace], same.needs)).tolist()

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from driftlab.measure import measure
 from driftlab.metrics import METRICS, Metric, Pairwise, metric
+from driftlab.metrics.measurements import measure
 from driftlab.metrics.signal import Signal
-from driftlab.trace import Trace
+from driftlab.trace.schema import Trace
 
 HEAD = " ".join(
     f"check {n}: module {['alpha', 'beta', 'gamma', 'delta'][n % 4]} has no unused import." for n in range(60)
@@ -111,7 +111,7 @@ def under_every_metric(
 
     Examples
     --------
-    >>> from driftlab.trace import Step
+    >>> from driftlab.trace.schema import Step
     >>> run = Trace(id="a", steps=[Step(state="a b"), Step(state="b a")])
     >>> {name: deltas.tolist() for name, deltas in under_every_metric(run, ["exact", "jaccard"]).items()}
     {'exact': [1.0, 1.0], 'jaccard': [1.0, 0.0]}

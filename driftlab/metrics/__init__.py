@@ -1,5 +1,6 @@
 """The registry of metrics: a new one is a dataclass in this folder, a line here."""
 
+from driftlab._util.spec import parse
 from driftlab.metrics.arguments import Arguments
 from driftlab.metrics.base import Metric, Pairwise, TextMetric
 from driftlab.metrics.containment import Containment
@@ -13,7 +14,6 @@ from driftlab.metrics.noise import Noise
 from driftlab.metrics.novelty import Novelty
 from driftlab.metrics.repeat import Repeat
 from driftlab.metrics.signal import Signal
-from driftlab.spec import parse
 
 METRICS: dict[str, type[Metric]] = {
     kind.name: kind

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from driftlab.errors import InputError
+from driftlab._util.errors import InputError
+from driftlab._util.spec import choice
 from driftlab.metrics.base import Pairwise
-from driftlab.spec import choice
-from driftlab.text import canonical, canonical_json, mask_named, unpacked
+from driftlab.trace.views import canonical, canonical_json, mask_named, unpacked
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from driftlab.reading import Input, Reading, Stream
-from driftlab.spec import choice, whole
-from driftlab.text import VIEWS, mask_named
-from driftlab.trace import TraceInfo
+from driftlab._util.spec import choice, whole
+from driftlab.metrics.column import Input, Reading, Stream
+from driftlab.trace.schema import TraceInfo
+from driftlab.trace.views import VIEWS, mask_named
 
 
 class Metric(Input):

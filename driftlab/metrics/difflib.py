@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from driftlab.errors import DriftlabWarning
+from driftlab._util.errors import DriftlabWarning
+from driftlab._util.spec import whole
 from driftlab.metrics.base import Pairwise
 from driftlab.metrics.words import pieces
-from driftlab.spec import whole
 
 try:  # the same algorithm compiled; it has no wheel for every Python
     from cydifflib import SequenceMatcher as _Matcher

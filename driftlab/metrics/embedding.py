@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from driftlab.errors import InputError
+from driftlab._util.errors import InputError
 from driftlab.metrics import models
 from driftlab.metrics.base import Pairwise
 from driftlab.metrics.vectors import vectors

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein as _Levenshtein
 from rapidfuzz.distance import Postfix, Prefix
 
-from driftlab.errors import DriftlabWarning
+from driftlab._util.errors import DriftlabWarning
 from driftlab.metrics.base import Pairwise
 from driftlab.metrics.words import pieces
 

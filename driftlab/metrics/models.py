@@ -15,9 +15,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from driftlab.errors import InputError
-from driftlab.extras import need
-from driftlab.spec import unknown
+from driftlab._util.errors import InputError
+from driftlab._util.extras import need
+from driftlab._util.spec import unknown
 
 _PROBE = ["3 of 12 tests passed", "Traceback (most recent call last)"]
 

@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from driftlab._util.spec import whole
 from driftlab.metrics.base import Metric
-from driftlab.reading import Stream
-from driftlab.spec import whole
-from driftlab.trace import TraceInfo
+from driftlab.metrics.column import Stream
+from driftlab.trace.schema import TraceInfo
 
 
 @dataclass(frozen=True, repr=False)
@@ -27,8 +27,8 @@ class Noise(Metric):
 
     Examples
     --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> trace = Trace(id="a", steps=[Step(), Step()])
     >>> measure([trace], [Noise()]).deltas(Noise()).round(3).tolist()
     [1.0, 0.918]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from driftlab.metrics.base import TextMetric
-from driftlab.reading import Reading, Stream, digest
-from driftlab.text import Mask, mask_named, unpacked
-from driftlab.trace import Step, TraceInfo
+from driftlab.metrics.column import Reading, Stream, digest
+from driftlab.trace.schema import Step, TraceInfo
+from driftlab.trace.views import Mask, mask_named, unpacked
 
 SHORTEST = 4  # characters an argument needs before its echo is looked for inside a line
 MOST = 50  # arguments looked for inside lines
@@ -38,8 +38,8 @@ class Novelty(TextMetric):
 
     Examples
     --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> outputs = ["a.py", "a.py\\nb.py", "b.py", ""]
     >>> trace = Trace(id="a", steps=[Step(tool="ls", output=output) for output in outputs])
     >>> measure([trace], [Novelty()]).deltas(Novelty()).tolist()

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from driftlab.metrics.base import Pairwise
-from driftlab.reading import digest
-from driftlab.text import Column
+from driftlab.metrics.column import digest
+from driftlab.trace.views import Column
 
 Key = tuple[bytes, bytes]
 Pair = tuple[str, str]

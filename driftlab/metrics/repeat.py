@@ -5,12 +5,12 @@ from collections import deque
 from dataclasses import dataclass
 from typing import ClassVar
 
+from driftlab._util.spec import whole
 from driftlab.metrics.base import TextMetric
+from driftlab.metrics.column import Reading, Stream
 from driftlab.metrics.jaccard import unlike
 from driftlab.metrics.words import words
-from driftlab.reading import Reading, Stream
-from driftlab.spec import whole
-from driftlab.trace import TraceInfo
+from driftlab.trace.schema import TraceInfo
 
 CHARACTERS = 6_000
 
@@ -33,8 +33,8 @@ class Repeat(TextMetric):
 
     Examples
     --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> calls = ["ls src", "cat a.py", "ls src", "cat a.py b.py"]
     >>> trace = Trace(id="a", steps=[Step(tool="sh", args=call) for call in calls])
     >>> measure([trace], [Repeat()]).deltas(Repeat()).round(3).tolist()

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from driftlab.errors import InputError
+from driftlab._util.errors import InputError
 from driftlab.metrics.base import Metric
-from driftlab.reading import Input, Reading, Stream, Value, number
-from driftlab.trace import Trace, TraceInfo
+from driftlab.metrics.column import Input, Reading, Stream, Value, number
+from driftlab.trace.schema import Trace, TraceInfo
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,8 +34,8 @@ class Signal(Metric):
 
     Examples
     --------
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
     >>> trace = Trace(id="a", steps=[Step.of(passed=n) for n in (3, 4, 2, 4, 5)])
     >>> measure([trace], [Signal("passed")]).deltas(Signal("passed")).tolist()
     [1.0, 1.0, 0.0, 0.0, 1.0]
@@ -79,13 +79,13 @@ class SignalNames:
 
     Examples
     --------
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.trace.schema import Step, Trace
     >>> names = SignalNames([Signal("passed")])
     >>> names.see([Trace(id="a", steps=[Step.of(reward=1)])])
     >>> names.check()
     Traceback (most recent call last):
         ...
-    driftlab.errors.InputError: signal('passed'): no trace has the signal 'passed'; known: reward
+    driftlab._util.errors.InputError: signal('passed'): no trace has the signal 'passed'; known: reward
     """
 
     def __init__(self, inputs: Iterable[Input]) -> None:

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from driftlab.errors import DriftlabWarning
+from driftlab._util.errors import DriftlabWarning
 
 END = 30_000  # characters read at each end of a longer text; some 60 windows of MiniLM, five seconds
 Window = tuple[str, int]  # text, number of tokens

@@ -1,6 +1,6 @@
 """Figures: each function takes data, returns matplotlib axes; nothing is saved, no style is set."""
 
-from driftlab.extras import need
+from driftlab._util.extras import need
 
 need("matplotlib", "study")
 

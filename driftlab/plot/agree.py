@@ -3,8 +3,8 @@
 import numpy as np
 from matplotlib.axes import Axes
 
-from driftlab.evaluate.agreement import Agreement
-from driftlab.findings import share_text
+from driftlab._util.wording import share_text
+from driftlab.evaluation.agreement import Agreement
 from driftlab.plot.style import INK, SMALL, message, single, tidy, title
 
 ORDER = ("good", "unsure", "stalled")
@@ -16,7 +16,7 @@ def agreement(found: Agreement, *, names: tuple[str, str] = ("first", "second"),
     Parameters
     ----------
     found : Agreement
-        From `driftlab.evaluate.agreement.agreement`.
+        From `driftlab.evaluation.agreement.agreement`.
     names : (str, str)
         Of the two annotators.
     ax : Axes, optional
@@ -29,7 +29,7 @@ def agreement(found: Agreement, *, names: tuple[str, str] = ("first", "second"),
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> from driftlab.evaluate.agreement import agreement as compare
+    >>> from driftlab.evaluation.agreement import agreement as compare
     >>> ax = agreement(compare({"a": "good", "b": "stalled"}, {"a": "good", "b": "good"}), names=("ann", "bo"))
     >>> ax.get_title(loc="left").replace("\\n", " ").split(",")[0]
     'ann and bo agree on 50% of 2 traces'

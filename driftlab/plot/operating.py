@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from driftlab.calibrate.choose import Price
+from driftlab._util.errors import InputError
+from driftlab._util.wording import share_text
 from driftlab.detectors import Plateau, Run
-from driftlab.errors import InputError
-from driftlab.findings import best_of, is_steps, label, labels, leader, share_text, task_name
-from driftlab.outcome.thresholds import Curve, curve
-from driftlab.outcome.truth import Floats
+from driftlab.evaluation.labels import Floats
+from driftlab.evaluation.thresholds import Curve, curve
 from driftlab.plot.style import (
     GREY,
     INK,
@@ -23,7 +22,9 @@ from driftlab.plot.style import (
     tidy,
     title,
 )
-from driftlab.sweep import LIMIT, Cell, Sweep
+from driftlab.tuning.naming import best_of, is_steps, label, labels, leader, task_name
+from driftlab.tuning.objective import Price
+from driftlab.tuning.sweep import LIMIT, Cell, Sweep
 
 Rate = str | Callable[[Curve], Floats]  # an attribute of a curve, or what is made of it
 HITS = 5  # a mean delay over fewer is an anecdote
@@ -44,8 +45,8 @@ def pr(sweep: Sweep, *, axes: Sequence[Axes] | None = None) -> Panels:
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> from driftlab.sweep import sweep
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.tuning.sweep import sweep
+    >>> from driftlab.trace.schema import Step, Trace
     >>> axes = pr(sweep([Trace(id="a", label="good", steps=[Step(state="x")])], ["exact"]))
     >>> axes[0].texts[0].get_text().splitlines()
     ['nothing to detect', 'all traces: no stalled traces']
@@ -88,8 +89,8 @@ def amoc(sweep: Sweep, *, value: str = "delay", upto: float = 0.3, axes: Sequenc
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> from driftlab.sweep import sweep
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.tuning.sweep import sweep
+    >>> from driftlab.trace.schema import Step, Trace
     >>> axes = amoc(sweep([Trace(id="a", label="good", steps=[Step(state="x")])], ["exact"]))
     >>> len(axes)
     1
@@ -130,8 +131,8 @@ def cost(sweep: Sweep, price: Price, *, upto: float = 0.3, axes: Sequence[Axes] 
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> from driftlab.sweep import sweep
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.tuning.sweep import sweep
+    >>> from driftlab.trace.schema import Step, Trace
     >>> found = sweep([Trace(id="a", label="good", steps=[Step(state="x")])], ["exact"])
     >>> axes = cost(found, Price(false_stop=10, wasted_step=1))
     >>> len(axes)

@@ -8,10 +8,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from driftlab._util.errors import InputError
+from driftlab._util.wording import interval_text
 from driftlab.detectors import Accumulator, Plateau
-from driftlab.errors import InputError
-from driftlab.evaluate.curves import placebo_band, roc_band
-from driftlab.findings import auc_text, best_of, interval_text, is_steps, labels, leader, of_metric, task_name
+from driftlab.evaluation.bands import placebo_band, roc_band
 from driftlab.plot.style import (
     GREY,
     LINES,
@@ -23,7 +23,8 @@ from driftlab.plot.style import (
     tidy,
     title,
 )
-from driftlab.sweep import Cell, Sweep
+from driftlab.tuning.naming import auc_text, best_of, is_steps, labels, leader, of_metric, task_name
+from driftlab.tuning.sweep import Cell, Sweep
 
 Named = list[tuple[str, Cell]]
 MOST = 12  # curves in a panel; more cannot be told apart
@@ -61,8 +62,8 @@ def roc(
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> from driftlab.sweep import sweep
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.tuning.sweep import sweep
+    >>> from driftlab.trace.schema import Step, Trace
     >>> axes = roc(sweep([Trace(id="a", label="good", steps=[Step(state="x")])], ["exact"]))
     >>> axes[0].texts[0].get_text().splitlines()
     ['nothing to rank', 'all traces: no stalled traces']

@@ -8,18 +8,18 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from driftlab._util.errors import InputError
+from driftlab._util.wording import counted
 from driftlab.detectors import detector, first_alarms
-from driftlab.errors import InputError
-from driftlab.findings import counted
-from driftlab.measure import measure
+from driftlab.evaluation.labels import Truth, outcomes
 from driftlab.metrics import Metric, Pairwise, metric
-from driftlab.outcome.truth import Truth, outcomes
+from driftlab.metrics.column import Input
+from driftlab.metrics.measurements import measure
 from driftlab.plot.style import GREY, INK, LINES, PALE, SMALL, STALLED, Panels, figure_of, plain, single, tidy, title
 from driftlab.plot.style import panels as stacked
-from driftlab.reading import Input
-from driftlab.rule import StopRule
-from driftlab.text import column
-from driftlab.trace import Trace
+from driftlab.rules.policy import StopRule
+from driftlab.trace.schema import Trace
+from driftlab.trace.views import column
 
 LONGEST = 400  # steps of a run whose pairs are all compared
 
@@ -47,7 +47,7 @@ def strip(
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> from driftlab.trace import Span, Step
+    >>> from driftlab.trace.schema import Span, Step
     >>> loop = Trace(id="run-1", label="stalled", stalls=[Span(1)], steps=[Step(state="x")] * 5)
     >>> axes = strip(loop, StopRule("plateau(exact, run(2))", 1.0))
     >>> axes[0].get_title(loc="left")
@@ -91,7 +91,7 @@ def similarity(trace: Trace, of: str | Metric = "levenshtein(view='call')", *, a
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> from driftlab.trace import Step
+    >>> from driftlab.trace.schema import Step
     >>> ax = similarity(Trace(id="run-1", steps=[Step(state=s) for s in "aba"]), "exact")
     >>> ax.get_title(loc="left")
     'run-1: 1 of 3 steps repeats an earlier one, by exact (state)'

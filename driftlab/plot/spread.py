@@ -8,11 +8,11 @@ from matplotlib.colors import to_rgba
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from driftlab.evaluate.curves import Maxima, maxima
-from driftlab.findings import counted, label, share_text, task_name
-from driftlab.measure import Measurements
-from driftlab.outcome import Tally, tally
-from driftlab.outcome.truth import Ints, Truth, outcomes
+from driftlab._util.wording import counted, share_text
+from driftlab.evaluation.bands import Maxima, maxima
+from driftlab.evaluation.labels import Ints, Truth, outcomes
+from driftlab.evaluation.tally import Tally, tally
+from driftlab.metrics.measurements import Measurements
 from driftlab.plot.style import (
     GOOD,
     GREY,
@@ -28,8 +28,9 @@ from driftlab.plot.style import (
     tidy,
     title,
 )
-from driftlab.rule import StopRule
-from driftlab.sweep import LIMIT, Cell, Sweep
+from driftlab.rules.policy import StopRule
+from driftlab.tuning.naming import label, task_name
+from driftlab.tuning.sweep import LIMIT, Cell, Sweep
 
 
 def scores(sweep: Sweep, cell: Cell, *, threshold: float | None = None, ax: Axes | None = None) -> Axes:
@@ -45,8 +46,8 @@ def scores(sweep: Sweep, cell: Cell, *, threshold: float | None = None, ax: Axes
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> from driftlab.sweep import sweep
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.tuning.sweep import sweep
+    >>> from driftlab.trace.schema import Step, Trace
     >>> found = sweep([Trace(id="a", label="good", steps=[Step(state="x")])], ["exact"])
     >>> ax = scores(found, found.cells[0])
     >>> ax.texts[0].get_text()
@@ -87,8 +88,8 @@ def waste(rule: StopRule, measured: Measurements, *, axes: Sequence[Axes] | None
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> from driftlab.measure import measure
-    >>> from driftlab.trace import Span, Step, Trace
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Span, Step, Trace
     >>> loop = Trace(id="a", label="stalled", stalls=[Span(1)], steps=[Step(state="x")] * 5)
     >>> axes = waste(StopRule("plateau(exact, run(2))", 1.0), measure([loop], ["exact"]))
     >>> axes[1].get_title(loc="left")

@@ -14,9 +14,9 @@ from matplotlib.legend import Legend
 from matplotlib.transforms import ScaledTranslation
 from numpy.typing import NDArray
 
-from driftlab.errors import InputError
-from driftlab.findings import task_name, why_not
-from driftlab.sweep import Sweep
+from driftlab._util.errors import InputError
+from driftlab.tuning.naming import task_name, why_not
+from driftlab.tuning.sweep import Sweep
 
 Panels = NDArray[np.object_]
 

@@ -5,25 +5,15 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch, Rectangle
 from numpy.typing import NDArray
 
+from driftlab._util.errors import InputError
+from driftlab._util.wording import share_text
 from driftlab.detectors import Plateau, Run
-from driftlab.errors import InputError
-from driftlab.evaluate.curves import values_at
-from driftlab.findings import (
-    best_of,
-    is_steps,
-    label,
-    labels,
-    of_metric,
-    one_task,
-    share_text,
-    spec,
-    task_name,
-    why_not,
-)
-from driftlab.outcome.truth import Floats
+from driftlab.evaluation.bands import values_at
+from driftlab.evaluation.labels import Floats
 from driftlab.plot.style import GREY, INK, SMALL, figure_of, message, single, tidy, title
-from driftlab.rule import StopRule
-from driftlab.sweep import LIMIT, Cell, Sweep
+from driftlab.rules.policy import StopRule
+from driftlab.tuning.naming import best_of, is_steps, label, labels, of_metric, one_task, spec, task_name, why_not
+from driftlab.tuning.sweep import LIMIT, Cell, Sweep
 
 VALUES = {
     "precision": "precision (share of alarms that hit)",
@@ -41,8 +31,8 @@ def overview(sweep: Sweep, *, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> from driftlab.sweep import sweep
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.tuning.sweep import sweep
+    >>> from driftlab.trace.schema import Step, Trace
     >>> ax = overview(sweep([Trace(id="a", label="good", steps=[Step(state="x")])], ["exact"]))
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['exact (state)', 'steps', 'placebo', 'setup']
@@ -103,8 +93,8 @@ def heatmap(
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> from driftlab.sweep import sweep
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.tuning.sweep import sweep
+    >>> from driftlab.trace.schema import Step, Trace
     >>> found = sweep([Trace(id="a", label="good", steps=[Step(state="x")])], ["exact"])
     >>> heatmap(found, value="recall").texts[0].get_text()
     'all traces: no stalled traces'

@@ -6,13 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from driftlab.calibrate import Calibration
-from driftlab.calibrate.choose import Price
-from driftlab.extras import need
-from driftlab.files import replacing
-from driftlab.findings import best_of, counted, is_steps, label, leader, share_text, task_name, why_not
-from driftlab.measure import Measurements, measure
-from driftlab.provenance import version
+from driftlab._util.extras import need
+from driftlab._util.files import replacing
+from driftlab._util.wording import counted, share_text
+from driftlab.metrics.measurements import Measurements, measure
 from driftlab.report import chapters
 from driftlab.report.decision import Decision, decide
 from driftlab.report.document import Block, Bullets, Document, Figure, Section, Text
@@ -20,9 +17,13 @@ from driftlab.report.markdown import markdown
 from driftlab.report.mistakes import Mistake, instructive, mistakes, told
 from driftlab.report.page import page
 from driftlab.report.tables import metric_table
-from driftlab.rule import StopRule
-from driftlab.sweep import LIMIT, Sweep
-from driftlab.trace import Trace
+from driftlab.rules.policy import StopRule
+from driftlab.rules.provenance import version
+from driftlab.trace.schema import Trace
+from driftlab.tuning.calibrate import Calibration
+from driftlab.tuning.naming import best_of, is_steps, label, leader, task_name, why_not
+from driftlab.tuning.objective import Price
+from driftlab.tuning.sweep import LIMIT, Sweep
 
 if TYPE_CHECKING:
     from driftlab.report.figures import Album
@@ -70,8 +71,8 @@ def report(
     Examples
     --------
     >>> import tempfile
-    >>> from driftlab.sweep import sweep
-    >>> from driftlab.trace import Step
+    >>> from driftlab.tuning.sweep import sweep
+    >>> from driftlab.trace.schema import Step
     >>> found = sweep([Trace(id="a", label="good", steps=[Step(state="x")])], ["exact"])
     >>> paths = report(found, folder=tempfile.mkdtemp())
     >>> [path.name for path in paths]

@@ -4,25 +4,14 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from driftlab.calibrate import Calibration
-from driftlab.evaluate import Evaluation
-from driftlab.findings import (
-    auc_text,
-    best_of,
-    counted,
-    interval_text,
-    is_steps,
-    label,
-    leader,
-    number_text,
-    share_text,
-    task_name,
-    why_not,
-)
+from driftlab._util.wording import counted, interval_text, number_text, share_text
+from driftlab.evaluation.evaluation import Evaluation
+from driftlab.evaluation.stats import FEW
 from driftlab.report.decision import Decision, saved_at
 from driftlab.report.document import Block, Bullets, Code, Table, Text
-from driftlab.stats import FEW
-from driftlab.sweep import LIMIT, Cell, Sweep
+from driftlab.tuning.calibrate import Calibration
+from driftlab.tuning.naming import auc_text, best_of, is_steps, label, leader, task_name, why_not
+from driftlab.tuning.sweep import LIMIT, Cell, Sweep
 
 RARE = 0.1  # share of stalled runs for which precision is told again
 

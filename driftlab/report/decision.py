@@ -4,23 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from driftlab.calibrate import Calibration
-from driftlab.calibrate.choose import Price
-from driftlab.calibrate.decide import SOFT, earned_by
-from driftlab.findings import (
-    auc_text,
-    best_of,
-    counted,
-    is_steps,
-    label,
-    leader,
-    share_text,
-    spec,
-    task_name,
-    why_not,
-)
-from driftlab.stats import proportion
-from driftlab.sweep import Cell, Sweep
+from driftlab._util.wording import counted, share_text
+from driftlab.evaluation.stats import proportion
+from driftlab.tuning.advice import SOFT, earned_by
+from driftlab.tuning.calibrate import Calibration
+from driftlab.tuning.naming import auc_text, best_of, is_steps, label, leader, spec, task_name, why_not
+from driftlab.tuning.objective import Price
+from driftlab.tuning.sweep import Cell, Sweep
 
 Kind = Literal["deploy", "flag", "do not deploy", "no rule"]
 HEADLINES: dict[Kind, str] = {
@@ -68,8 +58,8 @@ def decide(
 
     Examples
     --------
-    >>> from driftlab.sweep import sweep
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.tuning.sweep import sweep
+    >>> from driftlab.trace.schema import Step, Trace
     >>> found = sweep([Trace(id="a", label="good", steps=[Step(state="x")])], ["exact"])
     >>> decide(found, [], "").headline
     'No rule was calibrated on all traces.'

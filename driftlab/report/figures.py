@@ -15,14 +15,14 @@ from matplotlib.figure import Figure as Canvas
 from PIL import Image
 
 from driftlab import plot
-from driftlab.calibrate.choose import Price
-from driftlab.findings import best_of, leader, why_not
 from driftlab.plot.style import figure_of
 from driftlab.report.document import Figure
 from driftlab.report.mistakes import Mistake
-from driftlab.rule import StopRule
-from driftlab.sweep import Sweep
-from driftlab.trace import Trace
+from driftlab.rules.policy import StopRule
+from driftlab.trace.schema import Trace
+from driftlab.tuning.naming import best_of, leader, why_not
+from driftlab.tuning.objective import Price
+from driftlab.tuning.sweep import Sweep
 
 DPI = 110
 

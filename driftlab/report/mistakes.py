@@ -7,15 +7,15 @@ from itertools import chain, zip_longest
 
 import numpy as np
 
+from driftlab._util.wording import counted, number_text
 from driftlab.detectors import evidence_at
-from driftlab.findings import counted, number_text
-from driftlab.measure import Measurements
+from driftlab.evaluation.labels import Floats, Ints, Truth, outcomes
 from driftlab.metrics import Metric
-from driftlab.outcome.truth import Floats, Ints, Truth, outcomes
+from driftlab.metrics.measurements import Measurements
 from driftlab.report.document import Block, Table, Text
-from driftlab.rule import StopRule
-from driftlab.text import MASKS, view_text
-from driftlab.trace import Step, Trace
+from driftlab.rules.policy import StopRule
+from driftlab.trace.schema import Step, Trace
+from driftlab.trace.views import MASKS, view_text
 
 KINDS = ("false stop", "miss", "premature", "late")
 CUT = 200  # characters of an excerpt
@@ -57,7 +57,7 @@ def mistakes(rule: StopRule, measured: Measurements) -> dict[str, list[Mistake]]
 
     Examples
     --------
-    >>> from driftlab.measure import measure
+    >>> from driftlab.metrics.measurements import measure
     >>> traces = [Trace(id="a", label="good", steps=[Step(state="x")] * 4)]
     >>> found = mistakes(StopRule("plateau(exact, run(1))", 1.0), measure(traces, ["exact"]))
     >>> [(m.trace_id, m.alarm, m.cost) for m in found["false stop"]]

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from driftlab.findings import interval_text, number_text, share_text
+from driftlab._util.wording import interval_text, number_text, share_text
 from driftlab.report.document import Table
 
 WIDE = 150  # columns of a terminal
@@ -29,8 +29,8 @@ def text_table(frame: Any) -> str:
 
     Examples
     --------
-    >>> from driftlab.sweep import sweep
-    >>> from driftlab.trace import Step, Trace
+    >>> from driftlab.tuning.sweep import sweep
+    >>> from driftlab.trace.schema import Step, Trace
     >>> found = sweep([Trace(id="a", label="good", steps=[Step(state="x")])], ["exact"], patience=[1], decay=[])
     >>> print(text_table(found.table()))
     verdict                      task  metric                AUC [95 %]  prec  recall  saved  stops  delay    n

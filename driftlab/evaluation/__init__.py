@@ -1,0 +1,1 @@
+"""Labels and alarms to outcomes, rates, curves, costs; ranking, controls, intervals, agreement."""

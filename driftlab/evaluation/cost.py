@@ -1,0 +1,79 @@
+"""What steps cost besides their number: tokens, seconds."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from driftlab.evaluation.labels import Floats, Ints, Truth, outcomes, ratio
+from driftlab.metrics.columns.spent import Spent
+from driftlab.metrics.measurements import Measurements
+
+
+@dataclass(frozen=True)
+class Bill:
+    """What a rule saves and loses in one unit.
+
+    Attributes
+    ----------
+    saved, wasted, lost : float
+        After hits; inside stalls up to the alarm, or to the stall's end without one; after false stops.
+    stalled, good : float
+        All of stalled traces; all of good ones.
+    untold : int
+        Steps of labelled traces that do not say what they used; they count as nothing.
+
+    Examples
+    --------
+    >>> Bill(saved=25.0, wasted=10.0, lost=0.0, stalled=100.0, good=80.0, untold=0).share
+    0.25
+    """
+
+    saved: float
+    wasted: float
+    lost: float
+    stalled: float
+    good: float
+    untold: int
+
+    @property
+    def share(self) -> float:
+        """Saved over all of stalled traces."""
+        return float(ratio(self.saved, self.stalled))
+
+
+def bill(alarms: Ints, truth: Truth, measured: Measurements, unit: str) -> Bill | None:
+    """Add up what first alarms save and lose; None where the unit was not measured.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from driftlab.metrics.columns.spent import Spent
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Span, Step, Trace
+    >>> loop = Trace(id="a", label="stalled", stalls=[Span(1)], steps=[Step(tokens=n) for n in (8, 4, 2, 1)])
+    >>> measured = measure([loop], [Spent("tokens")])
+    >>> found = bill(np.array([2]), Truth.of([loop], np.array([4])), measured, "tokens")
+    >>> found.saved, found.wasted, found.stalled
+    (1.0, 6.0, 15.0)
+    """
+    if Spent(unit) not in measured.columns:
+        return None
+    raw: Floats = measured.columns[Spent(unit)]
+    named, starts = outcomes(alarms, truth), measured.offsets[:-1]
+    total = np.concatenate([[0.0], np.cumsum(np.nan_to_num(raw))])
+
+    def between(first: Ints, last: Ints, rows: "np.typing.NDArray[np.bool_]") -> float:
+        return float((total[starts + last] - total[starts + first])[rows].sum())
+
+    hits, ran_on = named == "hit", np.isin(named, ["miss", "late"])
+    labelled = np.repeat(truth.stalled | truth.good, truth.lengths)
+    none, stop = np.zeros_like(alarms), np.clip(alarms + 1, 0, truth.lengths)
+    wasted = between(truth.onset, stop, hits) + between(truth.onset, truth.end, ran_on)
+    return Bill(
+        saved=between(stop, truth.lengths, hits),
+        wasted=wasted,
+        lost=between(stop, truth.lengths, named == "false stop"),
+        stalled=between(none, truth.lengths, truth.stalled),
+        good=between(none, truth.lengths, truth.good),
+        untold=int((np.isnan(raw) & labelled).sum()),
+    )

@@ -1,0 +1,263 @@
+"""How well a score ranks stalled above good traces of one task."""
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from driftlab._util.errors import InputError
+from driftlab.detectors import Accumulator, Detector, Plateau, Run, score
+from driftlab.evaluation.auc import Ranked, verdict
+from driftlab.evaluation.bootstrap import Resampled
+from driftlab.evaluation.labels import Floats, Truth
+from driftlab.evaluation.ranking import Maxima, Ranking
+from driftlab.evaluation.stats import Design, cluster_weights
+from driftlab.evaluation.strata import KEEP_GOOD, equal_age, horizon, landmark, matched, whole_trace
+from driftlab.metrics.measurements import Measurements
+from driftlab.metrics.noise import Noise
+from driftlab.trace.schema import TraceInfo
+
+PLACEBO_DRAWS = 16  # one draw of noise can be lucky; the control is their mean
+FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """One task's traces, ready to rank any score on them.
+
+    Parameters
+    ----------
+    measurements : Measurements
+        Of one task.
+    draws : int
+        Bootstrap draws, shared by all scores so that differences are paired.
+    seed : int
+        Of the bootstrap and of the setup control's folds.
+
+    Examples
+    --------
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Step, Trace
+    >>> only_good = measure([Trace(id="a", label="good", steps=[Step(state="x")])], ["exact"])
+    >>> Evaluation(only_good).undefined
+    'undefined: no stalled traces'
+    """
+
+    measurements: Measurements
+    draws: int = 1000
+    seed: int = 0
+    _placebos: dict[Accumulator, Ranked] = field(default_factory=dict, init=False)
+    _resampled: dict[Ranking, Resampled] = field(default_factory=dict, init=False)
+    _facts: dict[Ranking, tuple[tuple[int, int], Design, Design]] = field(default_factory=dict, init=False)
+
+    @cached_property
+    def truth(self) -> Truth:
+        """Labels of the traces."""
+        return Truth.of(self.measurements.infos, self.measurements.lengths)
+
+    @cached_property
+    def horizon(self) -> int | None:
+        """Steps that are compared (law 15); None when too few traces are left for any."""
+        return horizon(self.truth)
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """Stalls at equal age (law 15)."""
+        return Ranking(()) if self.horizon is None else equal_age(self.truth, self.horizon)
+
+    @cached_property
+    def whole(self) -> Ranking:
+        """Maxima over whole traces, which length alone decides."""
+        return whole_trace(self.truth)
+
+    @cached_property
+    def length_matched(self) -> Ranking:
+        """Whole traces that differ by at most 2 steps."""
+        return matched(self.truth)
+
+    @cached_property
+    def landmark(self) -> Ranking:
+        """The first H steps of the traces that run so long."""
+        return Ranking(()) if self.horizon is None else landmark(self.truth, self.horizon)
+
+    @cached_property
+    def within_problem(self) -> Ranking:
+        """Equal age among runs of one problem, each pair once."""
+        return replace(self.ranking.within(self.groups), by_pair=True)
+
+    @cached_property
+    def within_setup(self) -> Ranking:
+        """Equal age among runs of one setup; empty where there is one only."""
+        return Ranking(()) if self.setups < 2 else self.ranking.within([info.setup for info in self.measurements.infos])
+
+    @cached_property
+    def within_fold(self) -> Ranking:
+        """Equal age within folds of problems, where the setup's stall rate is learned on the others."""
+        return Ranking(()) if self.setups < 2 else self.ranking.within(self._rates[1])
+
+    @cached_property
+    def setups(self) -> int:
+        """Different setups among labelled traces."""
+        return len({info.setup for info in self._labelled})
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How many traces of each label, problems, agents, setups among the labelled ones."""
+        infos, made = self.measurements.infos, self._labelled
+        return {
+            "stalled": int(self.truth.stalled.sum()),
+            "good": int(self.truth.good.sum()),
+            "unsure": sum(info.label == "unsure" for info in infos),
+            "unlabelled": len(infos) - len(made) - sum(info.label == "unsure" for info in infos),
+            "problems": len({info.group for info in made}),
+            "agents": len({info.agent for info in made} - {None}),
+            "setups": self.setups,
+        }
+
+    @cached_property
+    def weights(self) -> NDArray[Any]:
+        """How often each trace occurs in each bootstrap draw."""
+        return cluster_weights(self.groups, self.draws, self.seed)
+
+    @cached_property
+    def groups(self) -> list[tuple[str, str]]:
+        """The problem of each trace."""
+        return [info.group for info in self.measurements.infos]
+
+    @cached_property
+    def undefined(self) -> str:
+        """Why no score can be ranked here; empty when it can."""
+        for word, mask in (("stalled", self.truth.stalled), ("good", self.truth.good)):
+            if not mask.any():
+                return f"undefined: no {word} traces"
+        if self.horizon is None:
+            good = int(self.truth.good.sum())
+            short = f"{good} good traces, {KEEP_GOOD} needed" if good < KEEP_GOOD else "too few run equally long"
+            return f"undefined: {short}"
+        return ""
+
+    def rank(self, scores: Floats, ranking: Ranking | None = None) -> Ranked:
+        """Rank one score, by default over stalls at equal age.
+
+        Raises
+        ------
+        InputError
+            When there is no trace, not one score a step, or a score that is no number.
+        """
+        _check(scores, self.measurements)
+        ranking = self.ranking if ranking is None else ranking
+        compared = ranking.compared(scores, self.measurements.offsets)
+        return self._ranked(ranking, float(ranking.areas(compared)[0]), partial(self._areas, ranking, compared))
+
+    def placebo(self, detector: Detector) -> Ranked:
+        """Rank noise through the same accumulator: the mean of `PLACEBO_DRAWS` draws of it."""
+        accumulator = _accumulator(detector)
+        if accumulator not in self._placebos:
+            compared = self.ranking.compared(self.noise(accumulator), self.measurements.offsets)
+            areas = self.ranking.areas(compared)
+            ranked = self._ranked(self.ranking, float(np.mean(areas)), partial(self._areas, self.ranking, compared))
+            self._placebos[accumulator] = replace(ranked, noises=areas)
+        return self._placebos[accumulator]
+
+    def noise_areas(self, detector: Detector, ranking: Ranking) -> Floats:
+        """Return the area of each draw of noise under any ranking; one `nan` without any pair."""
+        return ranking.areas(ranking.compared(self.noise(_accumulator(detector)), self.measurements.offsets))
+
+    def noise(self, accumulator: Accumulator) -> Floats:
+        """Return the scores of every draw of noise through one accumulator, (n_noises, n_steps_in_all)."""
+        plateau = Plateau(Noise(), accumulator)
+        return score(self._noises, [plateau])[plateau].reshape(PLACEBO_DRAWS, -1)
+
+    def steps(self) -> Ranked:
+        """Rank the step counter: 0.5 by construction wherever traces of equal age are compared."""
+        auc = 0.5 if self.ranking.strata else math.nan
+        return replace(self._ranked(self.ranking, auc, np.full(self.draws, auc)), constant=True)
+
+    def setup(self) -> Ranked:
+        """Rank the stall rate of each trace's setup, learned on other problems; areas within folds.
+
+        `nan` where there is one setup only.
+        """
+        return self.rank(np.repeat(self._rates[0], self.measurements.lengths), self.within_fold)
+
+    @cached_property
+    def _labelled(self) -> list[TraceInfo]:
+        made = self.truth.stalled | self.truth.good
+        return [info for info, use in zip(self.measurements.infos, made, strict=True) if use]
+
+    @cached_property
+    def _rates(self) -> tuple[Floats, list[Hashable]]:
+        return _stall_rates(self.measurements, self.truth, self.seed)
+
+    def _ranked(self, ranking: Ranking, auc: float, drawn: Floats | Callable[[], Floats]) -> Ranked:
+        if ranking not in self._facts:
+            sides = [len({self.groups[i] for i in side}) for side in (ranking.stalled, ranking.good)]
+            designs = ranking.design(range(len(self.groups))), ranking.design(self.groups)
+            self._facts[ranking] = ((sides[0], sides[1]), *designs)
+        problems, traces_tell, problems_tell = self._facts[ranking]
+        return Ranked(auc, drawn, ranking.n_stalled, len(ranking.good), problems, traces_tell, problems_tell)
+
+    def _areas(self, ranking: Ranking, compared: Sequence[Maxima]) -> Floats:
+        """Areas in every draw. Only the rankings that every score goes through stay looked up."""
+        if ranking in (self.ranking, self.within_setup) and ranking not in self._resampled:
+            self._resampled[ranking] = Resampled(ranking, self.weights)
+        resampled = self._resampled.get(ranking) or Resampled(ranking, self.weights)
+        return resampled.areas(compared)
+
+    @cached_property
+    def _noises(self) -> Measurements:
+        """Every trace once a draw of noise: one walk over the steps scores all draws."""
+        infos, lengths = self.measurements.infos, self.measurements.lengths
+        # What the metric `noise` is, from one generator: its hash a step would cost more than all the rest.
+        drawn = np.random.default_rng(self.seed).random((PLACEBO_DRAWS, int(lengths.sum())))
+        drawn[:, self.measurements.offsets[:-1][lengths > 0]] = 1.0
+        offsets = np.concatenate([[0], np.cumsum(np.tile(lengths, PLACEBO_DRAWS))]).astype(np.int64)
+        return Measurements(infos * PLACEBO_DRAWS, offsets, {Noise(): drawn.ravel()})
+
+
+def _accumulator(detector: Detector) -> Accumulator:
+    found = getattr(detector, "accumulator", None)
+    return found if isinstance(found, Accumulator) else Run(detector.patience)
+
+
+def _stall_rates(measurements: Measurements, truth: Truth, seed: int) -> tuple[Floats, list[Hashable]]:
+    """Out-of-fold stall rate of each trace's setup, and the fold of its problem."""
+    groups = [info.group for info in measurements.infos]
+    names = sorted(set(groups))
+    fold_of = dict(zip(names, np.random.default_rng(seed).permutation(len(names)) % FOLDS, strict=True))
+    folds = np.array([fold_of[group] for group in groups], dtype=np.int64)
+    setups = np.array([info.setup or "" for info in measurements.infos], dtype=object)
+    rates = np.zeros(len(groups))
+    for fold in range(FOLDS):
+        train = folds != fold
+        base = _share(truth.stalled[train], truth.good[train])
+        for setup in np.unique(setups[~train].astype(str)):
+            known = train & (setups == setup)
+            rate = _share(truth.stalled[known], truth.good[known])
+            rates[~train & (setups == setup)] = base if math.isnan(rate) else rate
+    return np.nan_to_num(rates), [int(fold) for fold in folds]
+
+
+def _share(stalled: NDArray[np.bool_], good: NDArray[np.bool_]) -> float:
+    labelled = int(stalled.sum() + good.sum())
+    return float(stalled.sum() / labelled) if labelled else math.nan
+
+
+__all__ = ["PLACEBO_DRAWS", "Evaluation", "Ranked", "verdict"]
+
+
+def _check(scores: Floats, measurements: Measurements) -> None:
+    total = int(measurements.offsets[-1])
+    if not measurements.infos:
+        raise InputError("there is no trace to rank; give labelled runs")
+    if len(scores) != total:
+        raise InputError(f"got {len(scores)} scores for {total} steps; a score has one number a step")
+    bad = np.flatnonzero(~np.isfinite(scores))
+    if len(bad):
+        place = int(np.searchsorted(measurements.offsets, bad[0], side="right")) - 1
+        where = f"trace {measurements.infos[place].id!r}, step {bad[0] - measurements.offsets[place]}"
+        raise InputError(f"{where}: the score is {scores[bad[0]]}, not a finite number")

@@ -1,0 +1,118 @@
+"""What the labels say of each trace, what a first alarm there is worth."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from driftlab.trace.schema import TraceInfo
+
+Outcome = Literal["hit", "premature", "late", "miss", "false stop", "pass", "none"]
+OUTCOMES: tuple[Outcome, ...] = ("hit", "premature", "late", "miss", "false stop", "pass", "none")
+_HIT, _PREMATURE, _LATE, _MISS, _FALSE_STOP, _PASS, _NONE = range(len(OUTCOMES))
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """Labels of several traces as arrays, all (n_traces,).
+
+    Attributes
+    ----------
+    stalled, good : bool
+        Neither is set for a trace without a label, with label "unsure", or stalled without a marked stall:
+        such a trace is in no rate.
+    onset, end : int
+        Half-open first stall; -1 where `stalled` is not set.
+    lengths : int
+        Steps of the trace.
+
+    Examples
+    --------
+    >>> from driftlab.trace.schema import Span
+    >>> truth = Truth.of([TraceInfo(id="a", label="stalled", stalls=(Span(3),))], np.array([9]))
+    >>> truth.onset.tolist(), truth.end.tolist(), truth.detectable(7).tolist()
+    ([3], [9], [False])
+    """
+
+    stalled: NDArray[np.bool_]
+    good: NDArray[np.bool_]
+    onset: Ints
+    end: Ints
+    lengths: Ints
+
+    @classmethod
+    def of(cls, infos: Sequence[TraceInfo], lengths: Ints) -> "Truth":
+        """Read labels and first spans."""
+        first = [min(i.stalls, key=lambda s: s.start) if i.label == "stalled" and i.stalls else None for i in infos]
+        ends = [-1 if s is None else int(n) if s.end is None else s.end for s, n in zip(first, lengths, strict=True)]
+        onset = np.array([-1 if span is None else span.start for span in first], dtype=np.int64)
+        good = np.array([info.label == "good" for info in infos], dtype=bool)
+        return cls(onset >= 0, good, onset, np.array(ends, dtype=np.int64), np.asarray(lengths, dtype=np.int64))
+
+    def take(self, rows: Any) -> "Truth":
+        """Return the labels of some traces, named by index or by a mask."""
+        return Truth(self.stalled[rows], self.good[rows], self.onset[rows], self.end[rows], self.lengths[rows])
+
+    def detectable(self, patience: int) -> NDArray[np.bool_]:
+        """Stalled traces with at least `patience` steps inside the stall."""
+        return self.stalled & (self.end - self.onset >= patience)
+
+
+def outcomes(alarms: Ints, truth: Truth) -> NDArray[np.str_]:
+    """Name what each first alarm is worth, shape (n_traces,).
+
+    Parameters
+    ----------
+    alarms : (n_traces,) int array
+        Step of the first alarm, -1 for none.
+    truth : Truth
+
+    Returns
+    -------
+    (n_traces,) array of str
+        hit, premature, late, miss on a stalled trace; false stop, pass on a good one; "none" where the
+        trace is in no rate.
+
+    Examples
+    --------
+    >>> from driftlab.trace.schema import Span
+    >>> infos = [TraceInfo(id="a", label="stalled", stalls=(Span(3, 6),)), TraceInfo(id="b", label="good")]
+    >>> truth = Truth.of(infos, np.array([9, 9]))
+    >>> [outcomes(np.array([t, t]), truth).tolist() for t in (2, 3, 6, -1)]
+    [['premature', 'false stop'], ['hit', 'false stop'], ['late', 'false stop'], ['miss', 'pass']]
+    """
+    return np.array(OUTCOMES)[coded(alarms, truth)]
+
+
+def coded(alarms: Ints, truth: Truth) -> Ints:
+    """Number each outcome by its place in `OUTCOMES`; several rows of alarms, (..., n_traces), at once.
+
+    Examples
+    --------
+    >>> truth = Truth.of([TraceInfo(id="b", label="good")], np.array([9]))
+    >>> coded(np.array([[4], [-1]]), truth).tolist()
+    [[4], [5]]
+    """
+    stalled = np.where(alarms < truth.onset, _PREMATURE, np.where(alarms < truth.end, _HIT, _LATE))
+    stalled = np.where(alarms < 0, _MISS, stalled)
+    good = np.where(alarms < 0, _PASS, _FALSE_STOP)
+    found: Ints = np.where(truth.stalled, stalled, np.where(truth.good, good, _NONE))
+    return found
+
+
+def ratio(part: Any, whole: Any) -> Any:
+    """Divide numbers or arrays; `nan` where there is nothing to divide by.
+
+    Examples
+    --------
+    >>> ratio(1, 4), ratio(0, 0), ratio(np.array([1, 2]), 4).tolist()
+    (0.25, nan, [0.25, 0.5])
+    """
+    part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
+    shape = np.broadcast_shapes(part.shape, whole.shape)
+    share = np.divide(part, whole, out=np.full(shape, np.nan), where=whole != 0)
+    return share if shape else float(share)

@@ -1,0 +1,171 @@
+"""Outcomes of first alarms counted at one threshold."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from driftlab.evaluation.labels import OUTCOMES, Floats, Ints, Outcome, Truth, outcomes, ratio
+from driftlab.evaluation.thresholds import Curve, curve, curves
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Counts of outcomes at one threshold, and the rates made from them.
+
+    A rate over nothing is `nan`; the counts beside it say why.
+
+    Attributes
+    ----------
+    hit, premature, late, miss, false_stop, passed : int
+        Traces.
+    undetectable : int
+        Stalled traces whose stall is shorter than the rule's patience; they are in the recall's denominator.
+    saved_steps, stalled_steps : int
+        Steps after the alarms that hit; all steps of stalled traces.
+    lost_steps, good_steps : int
+        Steps after false stops; all steps of good traces.
+    delay : float
+        Median of alarm - onset over hits, in steps; `nan` without hits.
+    mean_delay : float
+        Its mean.
+    wasted_steps : int
+        Steps inside stalls that still ran: up to the alarm, or to the stall's end where none came in time.
+
+    Examples
+    --------
+    >>> from driftlab.trace.schema import Span, TraceInfo
+    >>> truth = Truth.of([TraceInfo(id="a", label="stalled", stalls=(Span(3),))], np.array([9]))
+    >>> found = tally(np.array([5]), truth, patience=2)
+    >>> found.recall, found.saved_steps, found.wasted_steps, found.attainable
+    (1.0, 3, 3, 1.0)
+    """
+
+    hit: int
+    premature: int
+    late: int
+    miss: int
+    false_stop: int
+    passed: int
+    undetectable: int
+    saved_steps: int
+    stalled_steps: int
+    lost_steps: int
+    good_steps: int
+    delay: float
+    mean_delay: float = float("nan")
+    wasted_steps: int = 0
+
+    @property
+    def n_stalled(self) -> int:
+        """Stalled traces."""
+        return self.hit + self.premature + self.late + self.miss
+
+    @property
+    def n_good(self) -> int:
+        """Good traces."""
+        return self.false_stop + self.passed
+
+    @property
+    def precision(self) -> float:
+        """Hits over all alarms on labelled traces."""
+        return float(ratio(self.hit, self.hit + self.premature + self.late + self.false_stop))
+
+    @property
+    def recall(self) -> float:
+        """Hits over all stalled traces."""
+        return float(ratio(self.hit, self.n_stalled))
+
+    @property
+    def attainable(self) -> float:
+        """Highest recall the patience leaves: the rest ends, or is cut, before it can be seen."""
+        return float(ratio(self.n_stalled - self.undetectable, self.n_stalled))
+
+    @property
+    def saved(self) -> float:
+        """Steps after hits over all steps of stalled traces."""
+        return float(ratio(self.saved_steps, self.stalled_steps))
+
+    @property
+    def false_stop_rate(self) -> float:
+        """False stops over all good traces."""
+        return float(ratio(self.false_stop, self.n_good))
+
+    @property
+    def false_stops_per_100(self) -> float:
+        """False stops per 100 steps of good traces, counted up to the alarm."""
+        return float(100 * ratio(self.false_stop, self.good_steps - self.lost_steps))
+
+    @property
+    def youden(self) -> float:
+        """Recall minus false-stop rate: 0 for a rule that knows nothing."""
+        return self.recall - self.false_stop_rate
+
+    def precision_at(self, prevalence: float) -> float:
+        """Precision where another share of runs is stalled.
+
+        Examples
+        --------
+        >>> round(Tally(8, 0, 0, 2, 1, 9, 0, 0, 0, 0, 0, 4.0).precision_at(0.1), 2)
+        0.47
+        """
+        alarms = ratio(self.hit + self.premature + self.late, self.n_stalled) * prevalence
+        return float(ratio(self.recall * prevalence, alarms + self.false_stop_rate * (1 - prevalence)))
+
+
+def tally(alarms: Ints, truth: Truth, patience: int = 1) -> Tally:
+    """Count outcomes.
+
+    Parameters
+    ----------
+    alarms : (n_traces,) int array
+        Step of the first alarm, -1 for none.
+    truth : Truth
+    patience : int
+        Of the rule: stalls that are shorter cannot be seen.
+
+    Examples
+    --------
+    >>> from driftlab.trace.schema import TraceInfo
+    >>> truth = Truth.of([TraceInfo(id="b", label="good")], np.array([9]))
+    >>> found = tally(np.array([-1]), truth)
+    >>> found.false_stop_rate, found.recall
+    (0.0, nan)
+    """
+    named = outcomes(alarms, truth)
+    after, delays = truth.lengths - 1 - alarms, delays_of(alarms, truth)
+    hits, stops = named == "hit", named == "false stop"
+    ran_on = np.isin(named, ["miss", "late"])
+    return Tally(
+        **{_FIELD.get(name, name): int((named == name).sum()) for name in OUTCOMES if name != "none"},
+        undetectable=int((truth.stalled & ~truth.detectable(patience)).sum()),
+        saved_steps=int(after[hits].sum()),
+        stalled_steps=int(truth.lengths[truth.stalled].sum()),
+        lost_steps=int(after[stops].sum()),
+        good_steps=int(truth.lengths[truth.good].sum()),
+        delay=float(np.median(delays)) if len(delays) else float("nan"),
+        mean_delay=float(np.mean(delays)) if len(delays) else float("nan"),
+        wasted_steps=int((delays + 1).sum() + (truth.end - truth.onset)[ran_on].sum()),
+    )
+
+
+def delays_of(alarms: Ints, truth: Truth) -> Ints:
+    """Return alarm - onset of every hit, in steps, shape (n_hits,).
+
+    Examples
+    --------
+    >>> from driftlab.trace.schema import Span, TraceInfo
+    >>> truth = Truth.of([TraceInfo(id="a", label="stalled", stalls=(Span(3),))], np.array([9]))
+    >>> delays_of(np.array([5]), truth).tolist()
+    [2]
+    """
+    hits = outcomes(alarms, truth) == "hit"
+    found: Ints = (alarms - truth.onset)[hits]
+    return found
+
+
+_FIELD = {"false stop": "false_stop", "pass": "passed"}
+
+__all__ = [
+    "OUTCOMES", "Curve", "Floats", "Ints", "Outcome", "Tally", "Truth",
+    "curve", "curves", "delays_of", "outcomes", "ratio", "tally",
+]  # fmt: skip

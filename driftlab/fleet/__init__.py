@@ -1,0 +1,1 @@
+"""A policy over finished runs: replay, gate."""

@@ -1,0 +1,1 @@
+"""Columns of numbers that are no metric: roles, failures, signals, transitions, what was spent."""

@@ -1,0 +1,57 @@
+"""What steps cost besides their number: tokens, seconds."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from driftlab._util.spec import choice
+from driftlab.metrics.column import Input, Reading, Stream
+from driftlab.trace.schema import Trace, TraceInfo
+
+UNITS = ("tokens", "seconds")
+
+
+@dataclass(frozen=True, repr=False)
+class Spent(Input):
+    """What a step used up; `nan` where it does not say.
+
+    Parameters
+    ----------
+    unit : {"tokens", "seconds"}
+
+    Examples
+    --------
+    >>> from driftlab.metrics.measurements import streamed
+    >>> from driftlab.trace.schema import Step
+    >>> streamed(Spent("tokens"), Trace(id="a", steps=[Step(tokens=812), Step()])).tolist()
+    [812.0, nan]
+    """
+
+    name: ClassVar[str] = "spent"
+    positional: ClassVar[int] = 1
+    unit: str = "tokens"
+
+    def __post_init__(self) -> None:
+        choice("unit", self.unit, UNITS)
+
+    def stream(self, info: TraceInfo) -> Stream:
+        def read(reading: Reading) -> float:
+            found = getattr(reading.step, self.unit)
+            return math.nan if found is None else float(found)
+
+        return read
+
+
+def spent_in(traces: Iterable[Trace]) -> tuple[Spent, ...]:
+    """Return the units that some step of the traces tells.
+
+    Examples
+    --------
+    >>> from driftlab.trace.schema import Step
+    >>> spent_in([Trace(id="a", steps=[Step(seconds=0.5)])])
+    (spent('seconds'),)
+    """
+    walked = list(traces)
+    told = [unit for unit in UNITS if any(getattr(step, unit) is not None for trace in walked for step in trace.steps)]
+    return tuple(Spent(unit) for unit in told)

@@ -1,0 +1,1 @@
+"""Stop rules, policies and their file; what tools are for; where a rule came from."""

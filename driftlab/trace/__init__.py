@@ -1,0 +1,1 @@
+"""What a run is: schema, views, masks; many of them: files, splits, summary, redaction."""

@@ -1,0 +1,1 @@
+"""Labels kept beside the traces: one annotator's store, weak labels, sheets for people without a notebook."""

@@ -1,0 +1,232 @@
+"""Whether a rule pays: cost curve, break-even, the fleet's prevalence, when not to use one."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from driftlab._util.errors import InputError
+from driftlab._util.extras import need
+from driftlab.evaluation.labels import ratio
+from driftlab.evaluation.stats import LEVEL, proportion
+from driftlab.evaluation.tally import Tally
+from driftlab.evaluation.thresholds import Curve
+from driftlab.tuning.objective import Price
+
+SLOW = 0.1  # so small a share saved is not worth a mechanism
+SOFT = ("do not deploy yet: ", "do not stop by it: ")  # reasons that leave a rule good enough to flag
+
+
+def cost_curve(curve: Curve, price: Price) -> Any:
+    """Return what every threshold earns a run; doing nothing earns 0.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns: threshold, earned (per run, in the currency of the price), recall, saved, false_stop_rate. The
+        last row is the threshold `inf`: no rule at all.
+
+    Examples
+    --------
+    >>> from driftlab.evaluation.thresholds import curve
+    >>> from driftlab.trace.schema import Span, TraceInfo
+    >>> from driftlab.evaluation.labels import Truth
+    >>> infos = [TraceInfo(id="a", label="stalled", stalls=(Span(0),)), TraceInfo(id="b", label="good")]
+    >>> found = curve(np.array([1.0, 1, 1, 0.5, 0]), np.array([0, 3, 5]), Truth.of(infos, np.array([3, 2])))
+    >>> cost_curve(found, Price(false_stop=10, wasted_step=1))[["threshold", "earned"]].values.tolist()
+    [[0.5, -4.0], [1.0, 1.0], [inf, 0.0]]
+    """
+    columns = {"threshold": curve.thresholds, "earned": price(curve), "recall": curve.recall, "saved": curve.saved}
+    table = need("pandas", "study").DataFrame(columns | {"false_stop_rate": curve.false_stop_rate})
+    whole = (curve.n_stalled, curve.stalled_steps, curve.n_good)
+    table.loc[len(table)] = [math.inf, 0.0, *(ratio(0, count) for count in whole)]
+    return table
+
+
+@dataclass(frozen=True)
+class BreakEven:
+    """From which precision on it pays to intervene: more than d / (r + d) of the flagged runs must be failing.
+
+    Attributes
+    ----------
+    needed, low, high : float
+        The precision that is needed, with its interval; `nan` where the pilot has no runs of a kind.
+    precision : tuple of float
+        The rule's precision with its interval.
+    verdict : str
+        "intervene", "do not intervene" or "cannot be told", with the numbers.
+    """
+
+    needed: float
+    low: float
+    high: float
+    precision: tuple[float, float, float]
+    verdict: str
+
+
+def break_even(
+    rescued: tuple[int, int], broken: tuple[int, int], precision: tuple[float, float, float], *, level: float = LEVEL
+) -> BreakEven:
+    """Compare a rule's precision with what intervening needs.
+
+    Parameters
+    ----------
+    rescued : (int, int)
+        Failing runs that the intervention saved, of how many it was tried on.
+    broken : (int, int)
+        Succeeding runs that it spoiled, of how many it was tried on.
+    precision : (float, float, float)
+        Share of flagged runs that would fail, with its interval, at the fleet's prevalence.
+
+    Notes
+    -----
+    arXiv 2602.03338. The interval is that of the ratio of two shares (statsmodels, log-adjusted).
+
+    Examples
+    --------
+    >>> found = break_even(rescued=(20, 50), broken=(10, 50), precision=(0.9, 0.85, 0.94))
+    >>> round(found.needed, 3), found.verdict.split(":")[0]
+    (0.333, 'intervene')
+    """
+    for name, (part, whole) in (("rescued", rescued), ("broken", broken)):
+        if not 0 <= part <= whole:
+            raise InputError(f"{name} must be (how many, of how many), got {(part, whole)!r}")
+    r, d = (float(ratio(*pair)) for pair in (rescued, broken))
+    needed = float(ratio(d, r + d))
+    low, high = _needed_interval(rescued, broken, level)
+    return BreakEven(needed, low, high, precision, _pays(needed, low, high, precision))
+
+
+def _needed_interval(rescued: tuple[int, int], broken: tuple[int, int], level: float) -> tuple[float, float]:
+    if not (rescued[1] and broken[1]):
+        return math.nan, math.nan
+    if not (rescued[0] or broken[0]):
+        return 0.0, 1.0  # an intervention that did nothing says nothing on the ratio
+    find = need("statsmodels.stats.proportion", "study").confint_proportions_2indep
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bounds = find(*rescued, *broken, compare="ratio", method="log-adjusted", alpha=1 - level)
+    return float(1 / (1 + bounds[1])), float(1 / (1 + bounds[0]))
+
+
+def _pays(needed: float, low: float, high: float, precision: tuple[float, float, float]) -> str:
+    value, worst, best = precision
+    numbers = f"precision {value:.2f} [{worst:.2f}, {best:.2f}], needed {needed:.2f} [{low:.2f}, {high:.2f}]"
+    if worst > high:
+        return f"intervene: {numbers}"
+    if best < low:
+        return f"do not intervene: {numbers}"
+    return f"cannot be told, so do not intervene yet: {numbers}"
+
+
+def advice(
+    verdict: str,
+    found: Tally,
+    *,
+    precision: float = math.nan,
+    price: Price | None = None,
+    limit: float | None = None,
+    cap: float | None = None,
+    blind: str = "",
+    luck: str = "",
+) -> tuple[bool, tuple[str, ...]]:
+    """Say whether to deploy a rule, and every reason not to, in words.
+
+    Parameters
+    ----------
+    verdict : str
+        Of the rule's metric beside its controls (`ranked.verdict`); empty where there was none.
+    found : Tally
+        On traces that did not choose the rule.
+    precision : float
+        At the fleet's prevalence.
+    price : Price, optional
+        What a false stop and a wasted step cost; a rule that earns nothing at it is none.
+    limit : float, optional
+        Share of good traces that may be stopped; without one no promise can be broken.
+    cap : float, optional
+        Share of stalled steps that counting steps saves within the same limit.
+    blind, luck : str
+        Why the rule has no finite threshold; why nested cross-validation cannot tell the choice from luck. Empty
+        where neither is so.
+
+    Returns
+    -------
+    (bool, tuple of str)
+        Whether to deploy; the reasons against, or the one for it. A reason that begins with one of `SOFT` leaves
+        the rule good enough to flag.
+
+    Examples
+    --------
+    >>> useless = Tally(0, 0, 0, 10, 2, 8, 0, 0, 90, 0, 70, float("nan"))
+    >>> advice("not better than steps", useless)[1][0]
+    'do not deploy: the metric is not better than steps'
+    """
+    against = list(_unproven(verdict))
+    against += [f"do not deploy: the rule can only watch: {blind}"] if blind else _harmful(found, limit, cap)
+    if price is not None and not earned_by(found, price) > 0:
+        against.append(f"do not deploy: at {price} it earns {earned_by(found, price):.2f} a run")
+    if luck:
+        against.append(f"do not deploy: there are too few traces to choose from, this may be luck: {luck}")
+    if precision < 0.5:
+        wrong = f"at your prevalence {1 - precision:.0%} of alarms would be wrong"
+        against.append(f"do not stop by it: {wrong}; flag instead")
+    if against:
+        return False, tuple(against)
+    return True, (f"deploy: {found.hit} of {found.n_stalled} stalls hit, {found.saved:.0%} of their steps saved",)
+
+
+def _unproven(verdict: str) -> Iterable[str]:
+    """What the controls say against the metric."""
+    if verdict.startswith("circular"):
+        yield f"do not deploy: {verdict}; measure it against labels it did not make"
+    if verdict.startswith("undefined"):
+        why = verdict.removeprefix("undefined: ")
+        yield f"do not deploy: nobody can tell whether the metric detects stalls: {why}"
+    if verdict.startswith(("not better", "unreachable", "absent")):
+        yield f"do not deploy: the metric is {verdict}"
+    if "setup" in verdict and "not explained" not in verdict:
+        yield f"do not deploy yet: the metric {verdict.rpartition('; ')[-1]}"
+
+
+def _harmful(found: Tally, limit: float | None, cap: float | None) -> Iterable[str]:
+    """What the outcomes say against the rule."""
+    if not found.n_stalled:
+        yield "do not deploy: there is no stalled trace to measure recall on"
+    elif found.hit == 0:
+        yield f"do not deploy: none of {found.n_stalled} stalls was hit"
+    elif cap is None and found.saved < SLOW:
+        yield f"do not deploy: {found.saved:.1%} of stalled steps are saved, a cap on steps may do as well"
+    elif cap is not None and found.saved <= cap:
+        saved = f"it saves {cap:.1%} of stalled steps, the rule {found.saved:.1%}"
+        yield f"do not deploy: counting steps does as well: {saved}"
+    if not found.n_good:
+        yield "do not deploy: there is no good trace to measure false stops on"
+    elif limit is not None and proportion(found.false_stop, found.n_good, "beta")[0] > limit:
+        stopped = f"{found.false_stop} of {found.n_good} good traces stopped, {limit:.0%} allowed"
+        yield f"do not deploy: it broke its promise: {stopped}"
+    if found.lost_steps >= found.saved_steps and found.hit:
+        steps = f"{found.lost_steps} steps of good traces and saves {found.saved_steps} of stalled ones"
+        yield f"do not deploy: it loses {steps}"
+    if found.false_stop_rate >= found.recall:
+        yield f"do not deploy: it stops {found.false_stop_rate:.0%} of good runs and hits {found.recall:.0%} of stalls"
+    if found.premature > found.hit:
+        yield "do not deploy: most alarms come before the stall; convergence is slow here, or onsets are marked late"
+
+
+def earned_by(found: Tally, price: Price) -> float:
+    """Return what a rule earns a run at one threshold; see `Price`.
+
+    Examples
+    --------
+    >>> earned_by(Tally(1, 0, 0, 0, 0, 1, 0, 2, 3, 0, 2, 0.0), Price(false_stop=10, wasted_step=1))
+    1.0
+    """
+    here = ratio(found.n_stalled, found.n_stalled + found.n_good)
+    share = here if price.prevalence is None else price.prevalence
+    gain = ratio(price.wasted_step * found.saved_steps - price.false_stop * found.premature, found.n_stalled)
+    lost = price.false_stop * found.false_stop_rate
+    if math.isnan(gain) and math.isnan(lost):
+        return math.nan
+    return float(np.nan_to_num(gain) * share - np.nan_to_num(lost) * (1 - share))

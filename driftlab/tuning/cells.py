@@ -1,0 +1,150 @@
+"""One detector on one task: its ranking, its outcomes, what that is worth in words."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from driftlab._util.options import SWEEPING, checked
+from driftlab.detectors import Detector, Ewma, Plateau, Run, StepCount, detector, score
+from driftlab.evaluation.evaluation import Evaluation, Ranked, verdict
+from driftlab.evaluation.labels import Floats
+from driftlab.evaluation.ranking import Ranking
+from driftlab.evaluation.stats import LEVEL
+from driftlab.evaluation.thresholds import Curve, curve
+from driftlab.metrics import Metric
+from driftlab.metrics.column import Symbol
+from driftlab.tuning.plan import Plan
+
+PATIENCE = range(1, 9)
+DECAY = (0.6, 0.8, 0.9)
+NOBODY = Ranking(())
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One detector on one task.
+
+    Attributes
+    ----------
+    task : str
+        Empty for traces without a task.
+    detector : Detector
+    scores : (n_steps_in_all,) array
+        Over the task's traces.
+    ranked, within : Ranked
+        At equal age; at equal age among traces of one setup.
+    auc_trace : float
+        Over whole traces, where length alone ranks well.
+    curve : Curve
+        Outcomes at every threshold.
+    verdict : str
+        In words.
+    tried : int
+        Accumulators of the same metric on the same task that this cell was the best of.
+    """
+
+    task: str
+    detector: Detector
+    scores: Floats
+    ranked: Ranked
+    within: Ranked
+    auc_trace: float
+    curve: Curve
+    verdict: str
+    tried: int = 1
+
+    @property
+    def metric(self) -> str:
+        """Name of the metric, or of the detector where it reads no single one."""
+        return self.detector.metric.name if isinstance(self.detector, Plateau) else self.detector.name
+
+    @property
+    def view(self) -> str:
+        """View of the metric, the signal's name, or empty."""
+        found = self.detector.metric if isinstance(self.detector, Plateau) else None
+        return getattr(found, "view", getattr(found, "signal", ""))
+
+    @property
+    def blank(self) -> bool:
+        """Whether the row has no numbers: it would be circular, or the metric is absent from the task."""
+        return self.verdict.startswith(("circular", "absent"))
+
+    @property
+    def accumulator(self) -> str:
+        """How the deltas became one score, as it is typed; empty where there is no accumulator."""
+        return repr(self.detector.accumulator) if isinstance(self.detector, Plateau) else ""
+
+
+def grid(
+    asked: Plan,
+    *,
+    patience: Iterable[int] = PATIENCE,
+    decay: Iterable[float] = DECAY,
+    detectors: Iterable[str | Detector] = (),
+) -> list[Detector]:
+    """Return every metric under every accumulator, the named detectors, the step counter."""
+    told = checked({"patience": patience, "decay": decay, "detectors": detectors}, SWEEPING)
+    accumulators = [*map(Run, told["patience"]), *map(Ewma, told["decay"])]
+    plateaus = [Plateau(metric, accumulator) for metric in asked.metrics for accumulator in accumulators]
+    return list(dict.fromkeys([*plateaus, *map(detector, told["detectors"]), StepCount()]))
+
+
+def cells_of(task: str, evaluation: Evaluation, wanted: Sequence[Detector], asked: Plan) -> Iterable[Cell]:
+    """Yield one cell a detector; one that made the labels has no numbers.
+
+    Examples
+    --------
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.tuning.plan import plan
+    >>> from driftlab.trace.schema import Step, Trace
+    >>> runs = [Trace(id="a", label="good", steps=[Step(state="x")])]
+    >>> evaluation = Evaluation(measure(runs, StepCount().needs))
+    >>> [cell.verdict for cell in cells_of("", evaluation, [StepCount()], plan(runs, []))]
+    ['undefined: no stalled traces']
+    """
+    blank = {each: asked.circular(each) or _absent(evaluation, each) for each in wanted}
+    scores = score(evaluation.measurements, [each for each in wanted if not blank[each]])
+    for each, why in blank.items():
+        yield _hidden(task, evaluation, each, why) if why else _ranked(task, evaluation, each, scores[each])
+
+
+def _ranked(task: str, evaluation: Evaluation, detector: Detector, scores: Floats) -> Cell:
+    reachable = evaluation.horizon is None or detector.patience <= evaluation.horizon
+    nobody = None if reachable else NOBODY
+    ranked = evaluation.steps() if detector == StepCount() else evaluation.rank(scores, nobody)
+    within = evaluation.rank(scores, evaluation.within_setup if reachable else nobody)
+    trace = evaluation.whole.auc(scores, evaluation.measurements.offsets)
+    found = curve(scores, evaluation.measurements.offsets, evaluation.truth)
+    cell = Cell(task, detector, scores, ranked, within, trace, found, "")
+    return replace(cell, verdict=judged(evaluation, cell, LEVEL))
+
+
+def _absent(evaluation: Evaluation, detector: Detector) -> str:
+    """Say that no step of the task has anything the detector reads; empty when one has."""
+    measured = evaluation.measurements
+    # Of other inputs silence may be what they found: no call was made again.
+    found = not all(isinstance(each, Metric | Symbol) for each in detector.needs)
+    found = found or any(measured.missing(each) < len(measured.infos) for each in detector.needs)
+    return "" if found or not detector.needs or not measured.offsets[-1] else "absent from this task"
+
+
+def _hidden(task: str, evaluation: Evaluation, detector: Detector, why: str) -> Cell:
+    """A row without numbers: the detector made the labels it would be judged by, or has nothing to judge."""
+    silent = np.zeros(int(evaluation.measurements.offsets[-1]))
+    nothing = evaluation.rank(silent, NOBODY)
+    empty = curve(silent, evaluation.measurements.offsets, evaluation.truth)
+    return Cell(task, detector, silent, nothing, nothing, float("nan"), empty, why)
+
+
+def judged(evaluation: Evaluation, cell: Cell, level: float) -> str:
+    """Say in words what a cell is worth, by intervals at a level: nearer 1 where it is the best of several."""
+    if evaluation.undefined:
+        return evaluation.undefined
+    patience, horizon = cell.detector.patience, evaluation.horizon or 0
+    if patience > horizon:
+        return f"unreachable: patience {patience} > horizon {horizon}"
+    if cell.detector == StepCount():
+        return "control: the step counter"
+    controls = [("steps", evaluation.steps()), ("placebo", evaluation.placebo(cell.detector))]
+    return verdict(cell.ranked, cell.within, controls, level)

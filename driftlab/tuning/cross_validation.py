@@ -1,0 +1,281 @@
+"""What choosing a rule achieves on problems it has not seen: nested, repeated, grouped cross-validation."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from driftlab._util.extras import need
+from driftlab.detectors import Detector, first_alarms, score
+from driftlab.evaluation.labels import OUTCOMES, Floats, Ints, Truth, coded, ratio
+from driftlab.evaluation.stats import LEVEL, cluster_weights, percentile
+from driftlab.metrics.measurements import Measurements
+from driftlab.trace.split import problems
+from driftlab.tuning.certificate import certified, maxima_of, one_a_problem
+from driftlab.tuning.objective import Choice, Worth, choices
+
+DRAWS = 1000
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """How a rule is made: chosen by a worth within a limit, then certified on problems that chose nothing.
+
+    Attributes
+    ----------
+    worth : str or callable
+        See `choose.WORTHS`.
+    limit : float or None
+        Largest false-stop rate.
+    certify : bool
+        False keeps the threshold that was chosen.
+    risk : float or None
+        Of the certificate; None is the mean promise.
+    share : float
+        Of the problems that choose; the rest certifies, 1.0 leaves none.
+    """
+
+    worth: str | Worth = "youden"
+    limit: float | None = None
+    certify: bool = False
+    risk: float | None = None
+    share: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Nested:
+    """Out-of-fold decisions of a procedure, the whole choice repeated in every fold.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        One row a fold, as scikit-learn's ``cv_results_``: repeat, fold, detector, threshold, n_stalled, n_good,
+        recall, false_stop_rate, saved, youden.
+    recall, false_stop_rate, saved, precision, youden : float
+        Of the pooled decisions, the mean over repeats; `nan` where a class is absent.
+    intervals : dict of str to (float, float)
+        Of those, by bootstrap over problems, widened for the training sets that folds share.
+    repeats : dict of str to (float, float)
+        Lowest and highest repeat: what the split alone decides.
+    reported : float
+        Youden's index of the best rule on the same traces that chose it.
+    why : str
+        Why nothing could be estimated; empty when it could.
+    """
+
+    table: Any
+    recall: float
+    false_stop_rate: float
+    saved: float
+    precision: float
+    youden: float
+    intervals: dict[str, tuple[float, float]]
+    repeats: dict[str, tuple[float, float]]
+    reported: float
+    why: str = ""
+
+    @property
+    def optimism(self) -> float:
+        """How much of Youden's index the choice on the same traces made up."""
+        return self.reported - self.youden
+
+    @property
+    def stable(self) -> bool:
+        """Whether the lower bound of Youden's index lies above 0: there are enough traces to choose."""
+        return self.intervals.get("youden", (math.nan, math.nan))[0] > 0
+
+    def __str__(self) -> str:
+        if self.why:
+            return f"on new problems nothing is known: {self.why}"
+        low, high = self.intervals["youden"]
+        few = "" if self.stable else "; too few traces to choose: this may be luck"
+        return (
+            f"on new problems: recall {self.recall:.2f}, {self.saved:.0%} of stalled steps saved, false-stop rate "
+            f"{self.false_stop_rate:.3f}, Youden {self.youden:.2f} [{low:.2f}, {high:.2f}] "
+            f"(same traces: {self.reported:.2f}){few}"
+        )
+
+
+def nested(
+    measured: Measurements,
+    detectors: Sequence[Detector],
+    procedure: Procedure = Procedure(),
+    *,
+    folds: int = 5,
+    repeats: int = 5,
+    seed: int = 0,
+) -> Nested:
+    """Estimate what a procedure achieves on new problems.
+
+    In every fold detector, patience and threshold are chosen again on the other folds, and certified there
+    where the procedure certifies; the decisions on the fold left out are pooled. Folds hold whole problems.
+
+    Parameters
+    ----------
+    measured : Measurements
+        With the columns the detectors need.
+    detectors : sequence of Detector
+    procedure : Procedure
+    folds, repeats, seed : int
+
+    Returns
+    -------
+    Nested
+
+    Examples
+    --------
+    >>> from driftlab.detectors import Plateau
+    >>> from driftlab.metrics.measurements import measure
+    >>> from driftlab.trace.schema import Span, Step, Trace
+    >>> loops = [Trace(id=f"l{n}", label="stalled", stalls=[Span(1)], steps=[Step(state="x")] * 4) for n in range(9)]
+    >>> work = [Trace(id=f"w{n}", label="good", steps=[Step(state=s) for s in "abcd"]) for n in range(9)]
+    >>> found = nested(measure(loops + work, ["exact"]), [Plateau("exact", "run(2)")], repeats=1)
+    >>> found.youden, found.intervals["youden"]
+    (1.0, (1.0, 1.0))
+    """
+    truth = Truth.of(measured.infos, measured.lengths)
+    place = _folds(measured, truth, folds, repeats, seed)
+    if place is None or not detectors:
+        return untold("one class only, or fewer than 2 problems of each" if detectors else "no detector to choose from")
+    scores = score(measured, detectors)
+    train = np.concatenate([row != np.arange(row.max() + 1)[:, None] for row in place])
+    choosing = _choosing(measured, train, procedure, seed)
+    # The last set is everything: what a choice on the same traces would report.
+    everyone = np.vstack([choosing, np.ones(len(truth.lengths), dtype=bool)])
+    found = choices(scores, measured.offsets, truth, everyone, worth=procedure.worth, limit=procedure.limit)
+    rules = [_rule(found, row, measured, train[row] & ~choosing[row], procedure) for row in range(len(train))]
+    return _pooled(rules, place, measured, truth, _reported(found))
+
+
+Rule = tuple[Detector, float, Floats]
+
+
+def _folds(measured: Measurements, truth: Truth, folds: int, repeats: int, seed: int) -> NDArray[np.int64] | None:
+    """Fold of each trace in each repeat, (n_repeats, n_traces); None where no fold can hold both classes.
+
+    Problems are dealt out in turn: those with stalled traces only, with both, with good ones only. Every fold
+    then gets its share of each kind, and both classes, which scikit-learn's grouped splitter does not promise.
+    """
+    groups = [info.group for info in measured.infos]
+    names = {name: place for place, name in enumerate(sorted(set(groups)))}  # whatever the order of the traces
+    problem, size = np.array([names[group] for group in groups], dtype=np.int64), len(names)
+    stalled, good = (np.bincount(problem[rows], minlength=size) > 0 for rows in (truth.stalled, truth.good))
+    count = min(folds, int(stalled.sum()), int(good.sum()))
+    if count < 2:
+        return None
+    kind = good.astype(np.int64) - stalled  # a problem without labels is in no rate, whatever fold it is in
+    out = np.zeros((repeats, len(problem)), dtype=np.int64)
+    for repeat in range(repeats):
+        mixed = np.random.default_rng((seed, repeat)).permutation(np.flatnonzero(stalled | good))
+        fold = np.zeros(size, dtype=np.int64)
+        fold[mixed[np.argsort(kind[mixed], kind="stable")]] = np.arange(len(mixed)) % count
+        out[repeat] = fold[problem]
+    return out
+
+
+def _choosing(measured: Measurements, train: NDArray[np.bool_], procedure: Procedure, seed: int) -> NDArray[np.bool_]:
+    """Which training traces choose."""
+    if procedure.share == 1:
+        return train
+    rows = []
+    groups = [info.group for info in measured.infos]
+    for number, inside in enumerate(train):
+        first = problems((groups[row] for row in np.flatnonzero(inside)), procedure.share, seed + number)
+        rows.append(inside & np.array([group in first for group in groups]))
+    return np.stack(rows)
+
+
+def _rule(found: Sequence[Choice], row: int, measured: Measurements, rest: NDArray[np.bool_], how: Procedure) -> Rule:
+    best = max(found, key=lambda each: each.worth[row])
+    if not how.certify or how.limit is None:
+        return best.detector, best.threshold(row), best.scores
+    inside = np.flatnonzero(rest)
+    part = Measurements(tuple(measured.infos[i] for i in inside), np.zeros(1, dtype=np.int64), {})
+    rows = inside[one_a_problem(part, row)] if len(inside) else inside
+    maxima = maxima_of(best.scores, measured.offsets, rows.tolist())
+    return best.detector, certified(maxima, best.scores, best.detector, how.limit, how.risk).threshold, best.scores
+
+
+def _reported(found: Sequence[Choice]) -> float:
+    best = max(found, key=lambda each: each.worth[-1])
+    if not np.isfinite(best.worth[-1]):
+        return 0.0  # nothing is allowed: no alarm, no false stop
+    rates = best.rates(-1)
+    return rates["recall"] - rates["false_stop_rate"]
+
+
+def _pooled(rules: Sequence[Rule], place: Ints, measured: Measurements, truth: Truth, reported: float) -> Nested:
+    """Join the decisions of all folds, each on the traces that were left out of it."""
+    alarms, rows, number = np.full(place.shape, -1, dtype=np.int64), [], 0
+    for repeat, own in enumerate(place):
+        for fold in range(int(own.max()) + 1):
+            detector, threshold, scores = rules[number]
+            inside = own == fold
+            alarms[repeat, inside] = first_alarms(scores, measured.offsets, threshold)[inside]
+            own_rates = _rates(alarms[[repeat]][:, inside], truth.take(inside))
+            rates = {name: float(value[0]) for name, value in own_rates.items()}
+            at = {"repeat": repeat, "fold": fold, "detector": repr(detector), "threshold": threshold}
+            counts = {"n_stalled": int(truth.stalled[inside].sum()), "n_good": int(truth.good[inside].sum())}
+            rows.append(at | counts | rates)
+            number += 1
+    single = _rates(alarms, truth)
+    means: dict[str, Any] = {name: float(np.mean(values)) for name, values in single.items()}
+    intervals = _intervals(alarms, measured, truth, means, int(place.max()) + 1)
+    ranges = {name: (float(values.min()), float(values.max())) for name, values in single.items()}
+    table = need("pandas", "study").DataFrame(rows)
+    return Nested(table, **means, intervals=intervals, repeats=ranges, reported=reported)
+
+
+def _rates(alarms: Ints, truth: Truth, weights: NDArray[Any] | None = None) -> dict[str, Floats]:
+    """Rates of several rows of alarms; with weights (n_traces, n_draws), of each draw, rows averaged."""
+    code = coded(alarms, truth)
+    hit = code == OUTCOMES.index("hit")
+    fired = (alarms >= 0) & (truth.stalled | truth.good)
+    stop = code == OUTCOMES.index("false stop")
+    whole = [np.broadcast_to(each, alarms.shape) for each in (truth.stalled, truth.good, truth.stalled * truth.lengths)]
+    counted = np.stack([hit, fired, stop, hit * (truth.lengths - 1 - alarms), *whole]).astype(np.float64)
+    hits, alarmed, stops, after, stalled, good, steps = (
+        counted.sum(axis=2) if weights is None else counted.mean(axis=1) @ weights
+    )
+    found = {"recall": ratio(hits, stalled), "false_stop_rate": ratio(stops, good), "saved": ratio(after, steps)}
+    found |= {"precision": ratio(hits, alarmed)}
+    return found | {"youden": found["recall"] - found["false_stop_rate"]}
+
+
+def _intervals(
+    alarms: Ints, measured: Measurements, truth: Truth, means: Mapping[str, float], folds: int
+) -> dict[str, tuple[float, float]]:
+    """Bootstrap over problems, widened because folds share what they learn from (Nadeau and Bengio, 2003).
+
+    The decisions of k folds vary as if independent; their training sets overlap, which adds k / (k - 1) times
+    that variance.
+    """
+    weights = cluster_weights([info.group for info in measured.infos], DRAWS, 0)
+    wider, found = math.sqrt(1 + folds / (folds - 1)), {}
+    for name, values in _rates(alarms, truth, weights).items():
+        low, high = (means[name] + wider * (bound - means[name]) for bound in percentile(values, LEVEL))
+        least = -1.0 if name == "youden" else 0.0
+        found[name] = (float(np.clip(low, least, 1.0)), float(np.clip(high, least, 1.0)))
+    return found
+
+
+def untold(why: str) -> Nested:
+    """Return the estimate that says nothing, and why.
+
+    Examples
+    --------
+    >>> print(untold("the rule only watches"))
+    on new problems nothing is known: the rule only watches
+    """
+    names = ("recall", "false_stop_rate", "saved", "precision", "youden")
+    empty: Mapping[str, Any] = dict.fromkeys(names, math.nan)
+    undefined = dict.fromkeys(names, (math.nan, math.nan))
+    return Nested(
+        need("pandas", "study").DataFrame(), **empty, intervals=undefined, repeats=undefined, reported=math.nan, why=why
+    )
+
+
+__all__ = ["Nested", "Procedure", "nested", "untold"]

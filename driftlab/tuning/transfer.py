@@ -1,0 +1,154 @@
+"""What a rule tuned on some traces does on others: left-out tasks, agents, setups, sources."""
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from driftlab._util.errors import InputError
+from driftlab._util.extras import need
+from driftlab._util.options import MEASURING, SEARCHING, checked
+from driftlab._util.spec import choice, share
+from driftlab.detectors import Detector, needed, score
+from driftlab.evaluation.operating_point import point
+from driftlab.evaluation.tally import Truth
+from driftlab.metrics.measurements import Measurements, measure
+from driftlab.trace.schema import Trace
+from driftlab.tuning.objective import choices, ordered
+from driftlab.tuning.plan import plan
+from driftlab.tuning.sweep import LIMIT, grid
+
+TOO_GOOD = "tuned here: too good"
+UNTUNED = "nothing was tuned: stalled or good traces are missing there"
+SHARED = "tuned on runs of the same problems: too good"
+BY = ("task", "agent", "setup", "source")
+RATES = (
+    "recall", "recall_low", "recall_high", "saved", "precision",
+    "false_stop_rate", "false_stop_rate_low", "false_stop_rate_high",
+)  # fmt: skip
+
+
+def transfer(
+    traces: Iterable[Trace] | Measurements,
+    by: str,
+    metrics: Iterable[str] | None = None,
+    *,
+    max_false_stop: float | None = LIMIT,
+    worth: str = "saved",
+    **options: Any,
+) -> Any:
+    """Tune a rule on each value of a field, try it on every value: the diagonal is too good, the rest is transfer.
+
+    Parameters
+    ----------
+    traces : corpus, iterable of Trace, or Measurements
+    by : {"task", "agent", "setup", "source"}
+    metrics : iterable of str, optional
+        As in `dl.sweep`.
+    max_false_stop : float or None
+        Limit on the traces the rule is tuned on; None sets none.
+    worth : str
+        What it is tuned for; see `choose.WORTHS`.
+    **options
+        ``patience``, ``decay``, ``detectors``, and those of `dl.measure`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns: tuned_on, tried_on, note, detector, threshold, n_stalled, n_good, recall, recall_low, recall_high,
+        saved, precision, false_stop_rate, false_stop_rate_low, false_stop_rate_high.
+
+    Examples
+    --------
+    >>> from driftlab.trace.schema import Span, Step
+    >>> stuck, fine = [Step(state="x")] * 4, [Step(state=s) for s in "xyz"]
+    >>> loops = [Trace(id=f"l{a}", agent=a, label="stalled", stalls=[Span(1)], steps=stuck) for a in "ab"]
+    >>> work = [Trace(id=f"w{a}", agent=a, label="good", steps=fine) for a in "ab"]
+    >>> transfer(loops + work, "agent", ["exact"])[["tuned_on", "tried_on", "recall"]].values.tolist()
+    [['a', 'a', 1.0], ['a', 'b', 1.0], ['b', 'a', 1.0], ['b', 'b', 1.0]]
+    """
+    return _tried(traces, by, metrics, limit=max_false_stop, worth=worth, out=False, options=options)
+
+
+def leave_one_out(
+    traces: Iterable[Trace] | Measurements,
+    by: str,
+    metrics: Iterable[str] | None = None,
+    *,
+    max_false_stop: float | None = LIMIT,
+    worth: str = "saved",
+    **options: Any,
+) -> Any:
+    """Tune a rule on all values of a field but one, try it on the one left out.
+
+    Parameters and columns are those of `transfer`. Problems that occur on both sides tune nothing,
+    unless all do: a note says so then.
+
+    Examples
+    --------
+    >>> from driftlab.trace.schema import Span, Step
+    >>> stuck, fine = [Step(state="x")] * 4, [Step(state=s) for s in "xyz"]
+    >>> loops = [Trace(id=f"l{a}", agent=a, label="stalled", stalls=[Span(1)], steps=stuck) for a in "ab"]
+    >>> work = [Trace(id=f"w{a}", agent=a, label="good", steps=fine) for a in "ab"]
+    >>> leave_one_out(loops + work, "agent", ["exact"])[["tuned_on", "tried_on", "recall"]].values.tolist()
+    [['all but a', 'a', 1.0], ['all but b', 'b', 1.0]]
+    """
+    return _tried(traces, by, metrics, limit=max_false_stop, worth=worth, out=True, options=options)
+
+
+def _tried(
+    traces: Iterable[Trace] | Measurements,
+    by: str,
+    metrics: Iterable[str] | None,
+    *,
+    limit: float | None,
+    worth: str,
+    out: bool,
+    options: dict[str, Any],
+) -> Any:
+    choice("by", by, BY)
+    options = checked(options, (*SEARCHING, *MEASURING))
+    if limit is not None:
+        share("max_false_stop", limit)
+    asked = plan(traces, metrics)
+    wanted = grid(asked, **{name: options.pop(name) for name in SEARCHING if name in options})
+    wanted = [each for each in wanted if not asked.circular(each)]
+    measured = traces if isinstance(traces, Measurements) else measure(asked.traces, needed(wanted), **options)
+    kinds = np.array([getattr(info, by) or "(none)" for info in measured.infos], dtype=object)
+    names = sorted(set(kinds))
+    if not names:
+        raise InputError("there are no traces: nothing can be tuned or tried")
+    truth, scores = Truth.of(measured.infos, measured.lengths), score(measured, wanted)
+    sides = [_tuning(measured, truth, kinds == name, out) for name in names]
+    tuning = np.stack([inside for inside, _ in sides])
+    found, rows = choices(scores, measured.offsets, truth, tuning, worth=worth, limit=limit), []
+    for number, own in enumerate(names):
+        best = ordered(found, number)[0]
+        for name in [own] if out else names:
+            note = sides[number][1] if out else TOO_GOOD if name == own else ""
+            at = {"tuned_on": f"all but {own}" if out else own, "tried_on": name, "note": note}
+            row = at | _row(measured, scores, best, kinds == name)
+            told = truth.stalled[tuning[number]].any() and truth.good[tuning[number]].any()
+            rows.append(row if told else row | dict.fromkeys(RATES, math.nan) | {"note": UNTUNED})
+    return need("pandas", "study").DataFrame(rows)
+
+
+def _tuning(measured: Measurements, truth: Truth, own: Any, out: bool) -> tuple[Any, str]:
+    """Which traces tune, and what to say of it; problems of the traces left out tune nothing where others remain."""
+    if not out:
+        return own, ""
+    held = {info.group for info, inside in zip(measured.infos, own, strict=True) if inside}
+    apart = ~own & np.array([info.group not in held for info in measured.infos], dtype=bool)
+    if truth.stalled[apart].any() and truth.good[apart].any():
+        return apart, ""
+    return ~own, SHARED
+
+
+def _row(measured: Measurements, scores: dict[Detector, Any], best: dict[str, Any], inside: Any) -> dict[str, Any]:
+    rows = np.flatnonzero(inside)
+    part, steps = measured.take(rows), np.repeat(inside, measured.lengths)
+    detector, threshold = best["detector"], best["threshold"]
+    found = point(part, scores[detector][steps], detector, threshold)
+    row = {"detector": repr(detector), "threshold": threshold}
+    return row | {name: found[name] for name in ("n_stalled", "n_good", *RATES)}
