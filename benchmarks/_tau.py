@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import driftlab as dl
-from driftlab.evaluation.labels import Truth
+from driftlab.evaluation.labels import Labels
 from driftlab.evaluation.ranking import Ranking, Stratum
 from driftlab.evaluation.strata import matched, whole_trace
 from driftlab.trace.schema import Trace
@@ -49,8 +49,8 @@ class _Task:
         self.traces, self.turns = traces, [turns(trace)[:first] for trace in traces]
         self.lengths = np.array([len(each) for each in self.turns], dtype=np.int64)
         infos = [relabelled(t.info, "failure", int(n)) for t, n in zip(traces, self.lengths, strict=True)]
-        truth = Truth.of(infos, self.lengths)
-        self.rankings = {"pooled": whole_trace(truth), "matched": matched(truth)}
+        labels = Labels.of(infos, self.lengths)
+        self.rankings = {"pooled": whole_trace(labels), "matched": matched(labels)}
         self.rankings["within"] = self.rankings["pooled"].within([trace.group for trace in traces])
 
     def area(self, name: str, kind: str) -> float:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from driftlab.evaluation.tally import Truth, outcomes
+from driftlab.evaluation.tally import Labels, outcomes
 from driftlab.metrics.measurements import measure
 from driftlab.rules.policy import Policy
 from driftlab.rules.presets.default import PRESETS, default_policy
@@ -99,7 +99,7 @@ def judged(policy: Policy, traces: Sequence[Trace]) -> Judged:
     """Run a policy over the cases."""
     measured = measure(policy.prepared(traces), policy.needs)
     alarms, which = policy.alarms(measured)
-    named = outcomes(alarms, Truth.of(measured.infos, measured.lengths))
+    named = outcomes(alarms, Labels.of(measured.infos, measured.lengths))
     ids = [trace.id for trace in traces]
     rules = [repr(policy.rules[rule].detector) if rule >= 0 else "" for rule in which]
     columns = (dict(zip(ids, values, strict=True)) for values in (named.tolist(), alarms.tolist(), rules))
@@ -120,7 +120,7 @@ def real_good(corpus: str, preset: str, hidden: str | None, limit: float) -> Rea
 def judged_outcomes(policy: Policy, traces: Sequence[Trace]) -> list[str]:
     """Return the outcome of each trace."""
     measured = measure(policy.prepared(traces), policy.needs)
-    return outcomes(policy.alarms(measured)[0], Truth.of(measured.infos, measured.lengths)).tolist()
+    return outcomes(policy.alarms(measured)[0], Labels.of(measured.infos, measured.lengths)).tolist()
 
 
 def settings(traces: list[Trace]) -> list[tuple[str, Policy, list[Trace]]]:

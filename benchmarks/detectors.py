@@ -2,7 +2,7 @@
 
 Exits non-zero when a floor is missed: scoring all detectors (those with an accumulator at run 1..8 and three ewma)
 costs less than measuring with `levenshtein`; a monitor step with the default policy stays under 100 us beyond reading
-its columns, flat from step 10 to 10,000, in flat memory. "Reading" is every column made from the step: the metric
+its columns, flat from step 10 to 10,000, in flat memory. "StepView" is every column made from the step: the metric
 `novelty`, and the policy's own text columns (results of equal calls, turns, errors, phrases, resets). A further row
 counts registered metrics alone as metric calls; a further grid sets the patience of every other detector too.
 """
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from driftlab.detectors import DETECTORS, Detector, Ewma, Run, needed, score
 from driftlab.metrics import Metric
-from driftlab.metrics.column import Reader
+from driftlab.metrics.column import StepReader
 from driftlab.metrics.measurements import measure
 from driftlab.monitor.monitor import Monitor
 from driftlab.rules.presets.default import default_policy
@@ -76,7 +76,7 @@ def online(count: int) -> tuple[list[float], list[float]]:
     """Return microseconds of each whole update, and of reading the same step's columns alone."""
     monitor = Monitor(default_policy())
     info = TraceInfo(id="alone")
-    reader = Reader(info)
+    reader = StepReader(info)
     streams = [column.stream(info) for column in default_policy().needs]
     whole, reading = [], []
     for step in steps(count):
@@ -106,7 +106,7 @@ def quietest(part: slice) -> tuple[float, float]:
 def strict() -> tuple[float, float]:
     """Return median microseconds of a whole update, and of its registered metrics alone (here `novelty`)."""
     monitor, info = Monitor(default_policy()), TraceInfo(id="alone")
-    reader = Reader(info)
+    reader = StepReader(info)
     metrics = [c.stream(info) for c in default_policy().needs if isinstance(getattr(c, "input", c), Metric)]
     whole, alone = [], []
     for step in steps(1_000):

@@ -38,14 +38,14 @@ def specs(static: bool) -> list[str]:
     return ["arguments", *texts, *nearest, "noise"]
 
 
-def labels(path: Path) -> dict[tuple[str, int], tuple[str, bool]]:
+def labelled(path: Path) -> dict[tuple[str, int], tuple[str, bool]]:
     """Return agent, whether the pair is a repetition, by trace and later step."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
     return {(row["id"], row["step"]): (row["agent"], row["relation"] == "Repetition") for row in rows}
 
 
-def draws(truth: NDArray[np.bool_], scores: Floats, runs: NDArray[np.int64]) -> NDArray[np.float64]:
+def draws(labels: NDArray[np.bool_], scores: Floats, runs: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return AUC, average precision of resampled runs, shape (n_draws, 2); draws with one class are left out."""
     random = np.random.default_rng(0)
     count = int(runs.max()) + 1
@@ -53,18 +53,18 @@ def draws(truth: NDArray[np.bool_], scores: Floats, runs: NDArray[np.int64]) -> 
     for _ in range(DRAWS):
         weights = np.bincount(random.integers(0, count, count), minlength=count)[runs].astype(float)
         kept = weights > 0
-        if 0 < (weights[kept] * truth[kept]).sum() < weights.sum():
-            out.append(both(truth[kept], scores[kept], weights[kept]))
+        if 0 < (weights[kept] * labels[kept]).sum() < weights.sum():
+            out.append(both(labels[kept], scores[kept], weights[kept]))
     return np.array(out)
 
 
-def both(truth: NDArray[np.bool_], scores: Floats, weights: Floats | None = None) -> tuple[float, float]:
+def both(labels: NDArray[np.bool_], scores: Floats, weights: Floats | None = None) -> tuple[float, float]:
     """Return AUC and average precision; weights count a pair several times."""
     order = np.argsort(scores, kind="stable")
-    scores, truth = scores[order], truth[order]
+    scores, labels = scores[order], labels[order]
     heavy = np.ones(len(scores)) if weights is None else weights[order]
     starts = np.flatnonzero(np.r_[True, np.diff(scores) != 0])
-    good, bad = (np.add.reduceat(heavy * part, starts) for part in (truth, ~truth))
+    good, bad = (np.add.reduceat(heavy * part, starts) for part in (labels, ~labels))
     below = np.cumsum(bad) - bad
     auc = float((good * (below + bad / 2)).sum() / (good.sum() * bad.sum()))
     hits, alarms = np.cumsum(good[::-1]), np.cumsum((good + bad)[::-1])
@@ -75,15 +75,15 @@ def shown(value: float, low: float, high: float) -> str:
     return f"{value:.3f} [{low:.3f}, {high:.3f}]"
 
 
-def row(truth: NDArray[np.bool_], scores: Floats, runs: NDArray[np.int64]) -> tuple[str, str, int]:
+def row(labels: NDArray[np.bool_], scores: Floats, runs: NDArray[np.int64]) -> tuple[str, str, int]:
     """Return AUC and average precision with intervals, and how many pairs have no opinion."""
     known = ~np.isnan(scores)
-    truth, scores, runs = truth[known], scores[known], np.unique(runs[known], return_inverse=True)[1]
-    if not 0 < truth.sum() < len(truth):
+    labels, scores, runs = labels[known], scores[known], np.unique(runs[known], return_inverse=True)[1]
+    if not 0 < labels.sum() < len(labels):
         return "nan (one class)", "nan", int((~known).sum())
-    values = both(truth, scores)
-    assert np.allclose(values, (roc_auc_score(truth, scores), average_precision_score(truth, scores)))
-    low, high = np.percentile(draws(truth, scores, runs), [2.5, 97.5], axis=0)
+    values = both(labels, scores)
+    assert np.allclose(values, (roc_auc_score(labels, scores), average_precision_score(labels, scores)))
+    low, high = np.percentile(draws(labels, scores, runs), [2.5, 97.5], axis=0)
     cells = [shown(value, low[i], high[i]) for i, value in enumerate(values)]
     return cells[0], cells[1], int((~known).sum())
 
@@ -91,10 +91,10 @@ def row(truth: NDArray[np.bool_], scores: Floats, runs: NDArray[np.int64]) -> tu
 def table(shared: Path) -> list[str]:
     """Return the lines of the table."""
     corpus = list(dl.read(shared / "corpora" / FILES[0]))
-    known = labels(shared / "corpora" / FILES[1])
+    known = labelled(shared / "corpora" / FILES[1])
     chosen = specs(importlib.util.find_spec("wordllama") is not None)
     measured = dl.measure(corpus, chosen)
-    rows, agents, truth, runs = places(measured, known)
+    rows, agents, labels, runs = places(measured, known)
     lines = [
         "| agent | pairs | repetitions | metric | AUC [95 %] | average precision [95 %] | no opinion |",
         "|---|---|---|---|---|---|---|",
@@ -103,8 +103,8 @@ def table(shared: Path) -> list[str]:
         mine = np.array([agent == "all" or name.lower() == agent.lower() for name in agents])
         for spec in chosen:
             scores = 1.0 - measured.deltas(spec)[rows][mine]
-            auc, precision, absent = row(truth[mine], scores, runs[mine])
-            counts = f"{mine.sum()} | {truth[mine].sum()}"
+            auc, precision, absent = row(labels[mine], scores, runs[mine])
+            counts = f"{mine.sum()} | {labels[mine].sum()}"
             lines.append(f"| {agent} | {counts} | `{spec}` | {auc} | {precision} | {absent} |")
     return lines
 
@@ -120,8 +120,8 @@ def places(
                 found.append((int(measured.offsets[n]) + t, *known[info.id, t], n))
     if len(found) != len(known):
         raise SystemExit(f"{len(known) - len(found)} labelled pairs have no step in {FILES[0]}")
-    rows, agents, truth, runs = zip(*found, strict=True)
-    return np.array(rows), list(agents), np.array(truth), np.array(runs)
+    rows, agents, labels, runs = zip(*found, strict=True)
+    return np.array(rows), list(agents), np.array(labels), np.array(runs)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

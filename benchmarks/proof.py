@@ -19,16 +19,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks import _tau
 from benchmarks._simulated import COLUMN, binormal, complete, measurements, skilled
 from driftlab.detectors import Plateau, Run, score
-from driftlab.evaluation.bootstrap import Resampled
-from driftlab.evaluation.evaluation import Ranked
+from driftlab.evaluation.bootstrap import Bootstrap
+from driftlab.evaluation.evaluation import Auc
 from driftlab.evaluation.stats import cluster_weights
-from driftlab.evaluation.tally import Truth, tally
+from driftlab.evaluation.tally import Labels, tally
 from driftlab.metrics.column import Event
 from driftlab.metrics.measurements import Measurements
 from driftlab.metrics.noise import Noise
 from driftlab.rules.policy import StopRule
 from driftlab.tuning.certificate import certify
-from driftlab.tuning.cross_validation import nested
+from driftlab.tuning.cross_validation import cross_validate
 from driftlab.tuning.objective import choices
 from driftlab.tuning.sweep import sweep
 
@@ -62,8 +62,8 @@ def _covered(seed: int, area: float, m: int, n: int, *, alike: float = 0.0, runs
     few = min(m, n) < 25
     weights = cluster_weights(groups.tolist(), 1 if few else DRAWS, seed)
     designs = ranking.design(range(len(groups))), ranking.design(groups.tolist())
-    drawn = Resampled(ranking, weights).areas(ranking.compared(scores, offsets))
-    low, high = Ranked(ranking.auc(scores, offsets), drawn, m * runs, n * runs, (m, n), *designs).interval()
+    drawn = Bootstrap(ranking, weights).areas(ranking.compared(scores, offsets))
+    low, high = Auc(ranking.auc(scores, offsets), drawn, m * runs, n * runs, (m, n), *designs).interval()
     return low <= area <= high
 
 
@@ -85,12 +85,12 @@ def optimism(quick: bool) -> Iterator[Line]:
 
 def _optimism(seed: int, shift: float, detectors: list[Plateau], fresh: Measurements) -> tuple[float, ...]:
     measured = skilled(np.random.default_rng(seed), 40, shift)
-    estimate = nested(measured, detectors, seed=seed)
-    truth, everyone = Truth.of(measured.infos, measured.lengths), np.ones((1, 40), dtype=bool)
-    found = choices(score(measured, detectors), measured.offsets, truth, everyone, worth="youden")
-    best = max(found, key=lambda choice: choice.worth[0])
+    estimate = cross_validate(measured, detectors, seed=seed)
+    labels, everyone = Labels.of(measured.infos, measured.lengths), np.ones((1, 40), dtype=bool)
+    found = choices(score(measured, detectors), measured.offsets, labels, everyone, objective="youden")
+    best = max(found, key=lambda choice: choice.objective[0])
     rule = StopRule(best.detector, min(best.threshold(), 1.0))
-    new = tally(rule.alarms(fresh), Truth.of(fresh.infos, fresh.lengths)).youden
+    new = tally(rule.alarms(fresh), Labels.of(fresh.infos, fresh.lengths)).youden
     low, high = estimate.intervals["youden"]
     return estimate.reported, estimate.youden, new, float(low <= new <= high)
 

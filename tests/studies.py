@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from driftlab.evaluation.labels import Truth
+from driftlab.evaluation.labels import Labels
 from driftlab.metrics import metric
 from driftlab.metrics.column import Event
 from driftlab.metrics.measurements import Measurements
@@ -32,7 +32,7 @@ def runs(draw: st.DrawFn, max_size: int = 12) -> list[Run]:
     return out
 
 
-def truth_of(runs: Sequence[Run]) -> tuple[Truth, NDArray[np.float64], NDArray[np.int64]]:
+def labels_of(runs: Sequence[Run]) -> tuple[Labels, NDArray[np.float64], NDArray[np.int64]]:
     """Labels, scores one after the other, offsets."""
     infos = [
         TraceInfo(id=str(n), label=label, stalls=() if span is None else (Span(*span),))  # type: ignore[arg-type]
@@ -40,7 +40,7 @@ def truth_of(runs: Sequence[Run]) -> tuple[Truth, NDArray[np.float64], NDArray[n
     ]
     lengths = np.array([len(scores) for *_, scores in runs], dtype=np.int64)
     flat = np.array([score for *_, scores in runs for score in scores], dtype=np.float64)
-    return Truth.of(infos, lengths), flat, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return Labels.of(infos, lengths), flat, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
 def study(

@@ -52,7 +52,7 @@ def test_the_evidence_of_the_certifying_half_does_not_depend_on_the_labels_it_di
 def test_a_larger_limit_never_means_a_higher_threshold_for_one_detector(many):
     limits = [0.05, 0.1, 0.2, 0.4]
     options = {"metrics": METRIC, "patience": [2], "decay": [], "repeats": 0}
-    found = [calibrate(many, max_false_stop=limit, worth="recall", **options).rule for limit in limits]
+    found = [calibrate(many, max_false_stop=limit, objective="recall", **options).rule for limit in limits]
     of_one = [rule.threshold for rule in found if rule.detector == found[0].detector]
     assert of_one == sorted(of_one, reverse=True)
 
@@ -75,10 +75,10 @@ def test_a_nudge_comes_at_a_lower_threshold_and_the_policy_holds_both(many, tmp_
 
 
 def test_a_price_chooses_without_a_promise(many):
-    found = calibrate(many, metrics=METRIC, max_false_stop=None, worth=Price(5, 1), repeats=1)
+    found = calibrate(many, metrics=METRIC, max_false_stop=None, objective=Price(5, 1), repeats=1)
     assert found.rule.evidence["promise"] == "none"
     assert "judged" in str(found)
-    dear = calibrate(many, metrics=METRIC, max_false_stop=None, worth=Price(1e6, 1), repeats=0)
+    dear = calibrate(many, metrics=METRIC, max_false_stop=None, objective=Price(1e6, 1), repeats=0)
     assert dear.tally.false_stop <= found.tally.false_stop
 
 
@@ -94,9 +94,9 @@ def test_choosing_and_certifying_on_the_same_problems_keeps_the_worth_that_was_a
         return -np.nan_to_num(curve.mean_delay, nan=99.0)
 
     options = {"metrics": METRIC, "max_false_stop": 0.1, "promise": "confident", "share": 1.0}
-    by_delay, by_recall = (calibrate(many, worth=worth, **options) for worth in (few_delays, "recall"))
+    by_delay, by_recall = (calibrate(many, objective=objective, **options) for objective in (few_delays, "recall"))
     assert by_recall.candidates["recall"].iloc[0] == by_recall.candidates["recall"].max() == by_recall.tally.recall
-    assert by_delay.candidates["worth"].iloc[0] == pytest.approx(-by_delay.tally.mean_delay)
+    assert by_delay.candidates["objective"].iloc[0] == pytest.approx(-by_delay.tally.mean_delay)
     assert by_delay.rule.detector != by_recall.rule.detector
     assert by_delay.candidates["false_stop_rate"].iloc[0] == by_delay.tally.false_stop_rate
 
@@ -116,7 +116,7 @@ def test_a_nudge_never_comes_after_the_stop(seed):
         ({"share": 1.0}, "share=1.0 needs"),
         ({"nudge": 0.01}, "nudge must lie"),
         ({"task": "sql"}, "no trace has task 'sql'"),
-        ({"worth": "luck"}, "unknown worth 'luck'"),
+        ({"objective": "luck"}, "unknown objective 'luck'"),
     ],
 )
 def test_what_cannot_be_asked_for_is_told(many, options, words):

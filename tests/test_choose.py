@@ -6,44 +6,56 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from studies import COLUMN, Run, runs, truth_of
+from studies import COLUMN, Run, labels_of, runs
 
 from driftlab._util.errors import InputError
 from driftlab.detectors import Plateau, StepCount, first_alarms
 from driftlab.evaluation.tally import curve, tally
-from driftlab.tuning.objective import MARGIN, WORTHS, Price, above, choices, f_beta, margin_of, ordered, worth_named
+from driftlab.tuning.objective import (
+    MARGIN,
+    OBJECTIVES,
+    Price,
+    above,
+    choices,
+    f_beta,
+    margin_of,
+    objective_named,
+    ordered,
+)
 
 
-@given(runs(), st.sampled_from(sorted(WORTHS)), st.sampled_from([None, 0.0, 0.5]))
-def test_the_choice_is_the_best_threshold_of_a_plain_search(found: list[Run], worth: str, limit: float | None):
-    truth, scores, offsets = truth_of(found)
+@given(runs(), st.sampled_from(sorted(OBJECTIVES)), st.sampled_from([None, 0.0, 0.5]))
+def test_the_choice_is_the_best_threshold_of_a_plain_search(found: list[Run], objective: str, limit: float | None):
+    labels, scores, offsets = labels_of(found)
     everyone = np.ones((1, len(found)), dtype=bool)
-    choice = choices({StepCount(): scores}, offsets, truth, everyone, worth=worth, limit=limit)[0]
+    choice = choices({StepCount(): scores}, offsets, labels, everyone, objective=objective, limit=limit)[0]
     best, at = -math.inf, math.inf
-    made = curve(scores, offsets, truth)
+    made = curve(scores, offsets, labels)
     for place, threshold in enumerate(made.thresholds):
-        value = WORTHS[worth](made)[place]
+        value = OBJECTIVES[objective](made)[place]
         allowed = limit is None or made.false_stop_rate[place] <= limit
         if allowed and not math.isnan(value) and value >= best:
             best, at = value, threshold
-    assert choice.worth[0] == pytest.approx(best)
-    # What a worth can see is equal; within that range a false stop may still come earlier or later.
-    counted = [tally(first_alarms(scores, offsets, t), truth) for t in (choice.threshold(), at)]
+    assert choice.objective[0] == pytest.approx(best)
+    # What a objective can see is equal; within that range a false stop may still come earlier or later.
+    counted = [tally(first_alarms(scores, offsets, t), labels) for t in (choice.threshold(), at)]
     for name in ("hit", "premature", "late", "false_stop", "saved_steps"):
         assert getattr(counted[0], name) == getattr(counted[1], name)
 
 
 @given(runs())
 def test_the_threshold_lies_between_observed_scores(found: list[Run]):
-    truth, scores, offsets = truth_of(found)
-    choice = choices({StepCount(): scores}, offsets, truth, np.ones((1, len(found)), dtype=bool), worth="recall")[0]
+    labels, scores, offsets = labels_of(found)
+    choice = choices({StepCount(): scores}, offsets, labels, np.ones((1, len(found)), dtype=bool), objective="recall")[
+        0
+    ]
     assert choice.threshold() == math.inf or choice.threshold() not in scores
 
 
 def test_a_set_is_chosen_by_its_own_traces_alone():
-    truth, scores, offsets = truth_of([("stalled", (0, 1), [1.0]), ("good", None, [0.5]), ("good", None, [0.25])])
+    labels, scores, offsets = labels_of([("stalled", (0, 1), [1.0]), ("good", None, [0.5]), ("good", None, [0.25])])
     without = np.array([[True, False, True]])
-    found = choices({StepCount(): scores}, offsets, truth, without, worth="youden")[0]
+    found = choices({StepCount(): scores}, offsets, labels, without, objective="youden")[0]
     assert found.threshold() == 0.75  # best between 0.25 and 1.0, and in the middle of a gap that 0.5, left out, leaves
 
 
@@ -89,11 +101,11 @@ def test_a_price_is_what_a_plain_count_earns(prevalence):
         ("good", None, [0.0, 0.25]),
         ("good", None, [0.5]),
     ]
-    truth, scores, offsets = truth_of(found)
-    made = curve(scores, offsets, truth)
+    labels, scores, offsets = labels_of(found)
+    made = curve(scores, offsets, labels)
     earned = Price(10, 2, prevalence)(made)
     for place, threshold in enumerate(made.thresholds):
-        one = tally(first_alarms(scores, offsets, threshold), truth)
+        one = tally(first_alarms(scores, offsets, threshold), labels)
         share = 0.5 if prevalence is None else prevalence
         expected = share * (2 * one.saved_steps - 10 * one.premature) / 2 - (1 - share) * 10 * one.false_stop / 2
         assert earned[place] == pytest.approx(expected)
@@ -101,15 +113,15 @@ def test_a_price_is_what_a_plain_count_earns(prevalence):
 
 def test_f_beta_is_the_usual_one():
     found: list[Run] = [("stalled", (0, 1), [1.0]), ("stalled", (0, 1), [0.5]), ("good", None, [1.0])]
-    truth, scores, offsets = truth_of(found)
-    made = curve(scores, offsets, truth)
+    labels, scores, offsets = labels_of(found)
+    made = curve(scores, offsets, labels)
     p, r = made.precision, made.recall
     np.testing.assert_allclose(f_beta(2)(made), 5 * p * r / (4 * p + r))
 
 
 def test_an_unknown_worth_is_named():
-    with pytest.raises(InputError, match="unknown worth 'yooden'; did you mean 'youden'"):
-        worth_named("yooden")
+    with pytest.raises(InputError, match="unknown objective 'yooden'; did you mean 'youden'"):
+        objective_named("yooden")
 
 
 @pytest.mark.parametrize("prices", [(-1, 1), (1, -1), (1, 1, 1.5)])
@@ -124,7 +136,7 @@ def test_nothing_to_choose_from_says_what_to_do():
 
 
 def test_where_nothing_is_allowed_a_class_that_is_absent_has_no_rate():
-    truth, scores, offsets = truth_of([("good", None, [0.5])])
-    found = choices({StepCount(): scores}, offsets, truth, np.ones((1, 1), dtype=bool))[0].rates()
+    labels, scores, offsets = labels_of([("good", None, [0.5])])
+    found = choices({StepCount(): scores}, offsets, labels, np.ones((1, 1), dtype=bool))[0].rates()
     assert found["false_stop_rate"] == 0
     assert np.isnan([found["recall"], found["saved"]]).all()

@@ -120,8 +120,11 @@ def test_watch_answers_a_broken_line_and_goes_on(tmp_path):
             "--price '30' is not of the form FALSE_STOP:WASTED_STEP, for example 30:1",
         ),
         (["calibrate", "RUNS", "--price", "30:-1"], "--price '30:-1' is not of the form"),
-        (["calibrate", "RUNS", "--price", "3:1", "--worth", "f1"], "--price and --worth f1 both say what decides"),
-        (["calibrate", "RUNS", "--worth", "f3"], "unknown worth 'f3'; "),
+        (
+            ["calibrate", "RUNS", "--price", "3:1", "--objective", "f1"],
+            "--price and --objective f1 both say what decides",
+        ),
+        (["calibrate", "RUNS", "--objective", "f3"], "unknown objective 'f3'; "),
         (["sweep", "RUNS", "--prevalence", "2"], "--prevalence must be between 0 and 1, neither of them, got 2"),
         (["calibrate", "RUNS", "--nudge", "0.01"], "nudge must lie between max_false_stop (0.05) and 1, got 0.01"),
         (["transfer", "RUNS", "--max-false-stop", "2"], "--max-false-stop must be between 0 and 1, got 2"),

@@ -20,7 +20,7 @@ from strategies import long_traces, texts, traces, unicode_texts, wild_texts
 
 from driftlab._util.errors import InputError
 from driftlab.metrics import METRICS, Metric, Pairwise, TextMetric, metric, register_model
-from driftlab.metrics.column import Reading, Stream
+from driftlab.metrics.column import StepView, Stream
 from driftlab.metrics.measurements import measure, streamed
 from driftlab.trace.schema import Step, Trace, TraceInfo
 from driftlab.trace.views import VIEWS, column
@@ -308,7 +308,7 @@ class NoneIsChange(Broken):
     def stream(self, info: TraceInfo) -> Stream:
         inner = super().stream(info)
 
-        def push(reading: Reading) -> float:
+        def push(reading: StepView) -> float:
             delta = inner(reading)
             return 1.0 if math.isnan(delta) else delta
 
@@ -366,7 +366,7 @@ class Peeking(Metric):
     seen: ClassVar[dict[str, int]] = {}
 
     def stream(self, info: TraceInfo) -> Stream:
-        def push(reading: Reading) -> float:
+        def push(reading: StepView) -> float:
             size = len(reading.text("state", "text") or "") + 1
             self.seen[info.id] = max(size, self.seen.get(info.id, 0))
             return size / self.seen[info.id]

@@ -8,7 +8,7 @@ from studies import COLUMN, drawn
 
 from driftlab._util.errors import InputError
 from driftlab.detectors import Plateau, Run, first_alarms
-from driftlab.evaluation.tally import Tally, Truth, curve, tally
+from driftlab.evaluation.tally import Labels, Tally, curve, tally
 from driftlab.tuning.advice import advice, break_even, cost_curve, earned_by
 from driftlab.tuning.objective import Price
 
@@ -18,11 +18,11 @@ NAN = float("nan")
 
 def test_the_cost_curve_earns_what_a_tally_earns_and_ends_with_nothing():
     measured, plateau, price = drawn(0, 20, 30), Plateau(COLUMN, Run(1)), Price(4, 1, 0.2)
-    truth, scores = Truth.of(measured.infos, measured.lengths), plateau.scores(measured)
-    table = cost_curve(curve(scores, measured.offsets, truth), price)
+    labels, scores = Labels.of(measured.infos, measured.lengths), plateau.scores(measured)
+    table = cost_curve(curve(scores, measured.offsets, labels), price)
     for place in (0, len(table) // 2, len(table) - 2):
         row = table.iloc[place]
-        found = tally(first_alarms(scores, measured.offsets, row.threshold), truth)
+        found = tally(first_alarms(scores, measured.offsets, row.threshold), labels)
         assert row.earned == pytest.approx(earned_by(found, price))
     assert table.iloc[-1].tolist() == [math.inf, 0.0, 0.0, 0.0, 0.0]
 
@@ -31,8 +31,8 @@ def test_what_no_trace_tells_earns_nan_and_has_no_rate():
     nothing = Tally(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NAN)
     assert math.isnan(earned_by(nothing, Price(4, 1, 0.2)))
     measured = drawn(0, 0, 5)
-    truth, scores = Truth.of(measured.infos, measured.lengths), Plateau(COLUMN, Run(1)).scores(measured)
-    last = cost_curve(curve(scores, measured.offsets, truth), Price(4, 1, 0.2)).iloc[-1]
+    labels, scores = Labels.of(measured.infos, measured.lengths), Plateau(COLUMN, Run(1)).scores(measured)
+    last = cost_curve(curve(scores, measured.offsets, labels), Price(4, 1, 0.2)).iloc[-1]
     assert (last.earned, last.false_stop_rate) == (0, 0)
     assert np.isnan([last.recall, last.saved]).all()
 

@@ -20,9 +20,9 @@ from driftlab.detectors import (
     detector,
     evidence_at,
     learn_transitions,
-    lineup,
     never_firing,
     reachable,
+    score_trace,
 )
 from driftlab.metrics.columns.failures import Failure, is_outage
 from driftlab.metrics.measurements import measure, streamed
@@ -280,7 +280,7 @@ def test_there_is_a_usual_setting_of_every_detector_and_it_can_be_drawn():
     assert {each.name for each in settings} == set(DETECTORS)
     assert all(each.fewest(threshold) < 100 for each, threshold in settings.items())
     run = trace_of([Step(tool=t, output="same", state="x", signals={"p": 1}) for t in "abc" * 10])
-    lines = lineup(run, settings)
+    lines = score_trace(run, settings)
     assert [line.detector for line in lines] == list(settings)
     fired = {line.detector.name for line in lines if line.alarm is not None}
     assert {"revisit", "oscillation", "stuck", "redo", "cycle", "flat"} <= fired

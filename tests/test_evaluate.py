@@ -9,7 +9,7 @@ from sklearn.metrics import average_precision_score
 from studies import COLUMN, drawn, study
 
 from driftlab.detectors import Ewma, Plateau, Revisit, Run
-from driftlab.evaluation.auc import Ranked
+from driftlab.evaluation.auc import Auc
 from driftlab.evaluation.controls import average_precision, controls, steps_trace, warning
 from driftlab.evaluation.evaluation import PLACEBO_DRAWS, Evaluation, verdict
 from driftlab.evaluation.ranking import Ranking, Stratum
@@ -20,7 +20,7 @@ PLATEAU = Plateau(COLUMN, Run(1))
 
 def ranked(auc, n=40, spread=0.01, **more):
     draws = auc + spread * np.random.default_rng(0).standard_normal(500)
-    return Ranked(auc, draws, n, n, (n, n), **more)
+    return Auc(auc, draws, n, n, (n, n), **more)
 
 
 def test_few_problems_take_method_5():
@@ -41,7 +41,7 @@ def test_runs_of_like_problems_widen_the_interval():
 
 
 def test_an_area_of_1_from_runs_of_few_problems_counts_problems():
-    found = Ranked(1.0, np.ones(100), 90, 90, (30, 30), Design(8100, 89), Design(900, 29))
+    found = Auc(1.0, np.ones(100), 90, 90, (30, 30), Design(8100, 89), Design(900, 29))
     assert found.interval() == newcombe(1.0, 30, 30)
 
 

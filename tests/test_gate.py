@@ -6,9 +6,9 @@ import math
 import pytest
 
 from driftlab._util.errors import InputError
-from driftlab._util.plain import records, strict
+from driftlab._util.plain import for_json, rows
 from driftlab.evaluation.stats import proportion
-from driftlab.fleet.finished import Judged
+from driftlab.fleet.finished import FinishedRuns
 from driftlab.fleet.gate import gate
 from driftlab.rules.policy import Policy, StopRule
 from driftlab.trace.schema import Span, Step, Trace
@@ -87,9 +87,9 @@ def test_a_gate_without_a_sensible_limit_is_refused(limits, words):
 def test_strict_values():
     import pandas as pd
 
-    assert strict([math.nan, math.inf, None, True, {"a": (1,)}]) == [None, "watch only", None, True, {"a": [1]}]
-    assert records(pd.DataFrame({"threshold": [math.inf], "n": [3]})) == [{"threshold": "watch only", "n": 3}]
-    assert strict(RULE) == str(RULE)
+    assert for_json([math.nan, math.inf, None, True, {"a": (1,)}]) == [None, "watch only", None, True, {"a": [1]}]
+    assert rows(pd.DataFrame({"threshold": [math.inf], "n": [3]})) == [{"threshold": "watch only", "n": 3}]
+    assert for_json(RULE) == str(RULE)
 
 
 def test_a_stall_shorter_than_the_patience_is_undetectable():
@@ -104,8 +104,8 @@ def test_finished_runs_are_judged_by_the_rules_for_their_task():
         return Trace(id=task, task=task, label="stalled", stalls=[Span(0, 2)], steps=steps)
 
     rules = tuple(StopRule(f"plateau(exact, run({p}))", 1.0, task=task) for task, p in (("code", 1), ("sql", 3)))
-    judged = Judged.of(Policy(rules), [trace("ring", "aaaa"), trace("sql", "aaaa"), trace("code", "aaaa")])
-    assert [len(judged.walked), [each.id for each in judged.covered]] == [3, ["sql", "code"]]
+    judged = FinishedRuns.of(Policy(rules), [trace("ring", "aaaa"), trace("sql", "aaaa"), trace("code", "aaaa")])
+    assert [len(judged.traces), [each.id for each in judged.covered]] == [3, ["sql", "code"]]
     assert judged.alarms.tolist() == [3, 1]
     assert judged.outcomes.tolist() == ["late", "hit"]
     assert [judged.tally([place]).undetectable for place in (0, 1)] == [1, 0]

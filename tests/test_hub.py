@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from driftlab._util.errors import DriftlabWarning, InputError
-from driftlab.importers.formats.hf_datasets import PRESETS, from_datasets, stream_datasets
+from driftlab.importers.formats.hf_datasets import DATASETS, from_datasets, stream_datasets
 from driftlab.importers.load import load
 from driftlab.importers.parts.health import HealthReport
 from driftlab.trace import corpus
@@ -111,7 +111,7 @@ ROWS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(PRESETS))
+@pytest.mark.parametrize("name", sorted(DATASETS))
 def test_preset(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, str]] = []
 
@@ -121,7 +121,7 @@ def test_preset(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(datasets, "load_dataset", fake)
     found = from_datasets(name)
-    assert asked == [(name, PRESETS[name].split)]
+    assert asked == [(name, DATASETS[name].split)]
     assert len(found) == 2
     for trace in found:
         (step,) = trace.steps

@@ -414,14 +414,14 @@ def test_zero_steps_is_an_error(tmp_path: Path) -> None:
 
 
 def test_the_docs_say_what_the_registry_says() -> None:
-    from driftlab.importers.formats.hf_datasets import PRESETS
+    from driftlab.importers.formats.hf_datasets import DATASETS
     from driftlab.importers.parts.table import extractor_table, format_table
 
     text = (HERE.parent / "docs" / "formats.md").read_text()
     assert format_table() in text
     assert extractor_table() in text
     assert all(f"| `{name}` | {meaning} |" in text for name, meaning in COUNTS.items())
-    assert all(f"`{name}`" in text for name in PRESETS)
+    assert all(f"`{name}`" in text for name in DATASETS)
 
 
 def test_replies_come_back_without_the_fields_of_the_server(tmp_path: Path) -> None:

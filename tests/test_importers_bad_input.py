@@ -1,4 +1,4 @@
-"""Input that is broken, huge, or hostile: one clear error with its place, the good traces kept."""
+"""Column that is broken, huge, or hostile: one clear error with its place, the good traces kept."""
 
 import gzip
 import json

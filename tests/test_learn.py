@@ -8,7 +8,7 @@ from driftlab._util.errors import DriftlabWarning, InputError
 from driftlab.detectors import Learned, detector
 from driftlab.metrics.measurements import measure
 from driftlab.rules.policy import StopRule
-from driftlab.tuning.combine import PARTS, PROBLEMS, learn
+from driftlab.tuning.combine import PARTS, PROBLEMS, combine
 
 FEW = ("stuck", "redo(3)", "plateau(novelty(mask='volatile'), run(1))")
 
@@ -22,7 +22,7 @@ def corpus(seeds):
 
 def learned():
     with pytest.warns(DriftlabWarning, match="learned on made-up"):
-        return learn(corpus(range(30)), FEW)
+        return combine(corpus(range(30)), FEW)
 
 
 def test_it_tells_new_runs_apart_and_is_plain_numbers(tmp_path):
@@ -46,20 +46,20 @@ def test_it_is_deterministic():
 
 def test_too_few_problems_are_refused():
     with pytest.raises(InputError, match=f"labelled traces of {PROBLEMS} problems, got 8; use 'stuck'"):
-        learn(corpus(range(2)), FEW)
+        combine(corpus(range(2)), FEW)
     same = [run.replace(problem="one", task="code") for run in corpus(range(30))]
     with pytest.raises(InputError, match="got 1;"):
-        learn(same, FEW)
+        combine(same, FEW)
 
 
 def test_one_class_is_refused():
     with pytest.raises(InputError, match="nothing to tell apart"):
-        learn([run for run in corpus(range(60)) if run.label == "good"], FEW)
+        combine([run for run in corpus(range(60)) if run.label == "good"], FEW)
 
 
 def test_a_hidden_signal_may_not_be_read():
     with pytest.raises(InputError, match="reads a signal that is hidden"):
-        learn(corpus(range(30)), (*FEW, "flat(3)"), hidden=["p"])
+        combine(corpus(range(30)), (*FEW, "flat(3)"), hidden=["p"])
 
 
 def test_the_shipped_parts_are_detectors_that_read_no_signal():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from driftlab._util.plain import strict
+from driftlab._util.plain import for_json
 from driftlab.detectors import Plateau, Run, score
 from driftlab.evaluation.controls import average_precision
 from driftlab.evaluation.evaluation import Evaluation
@@ -25,13 +25,13 @@ EXACT = metric("exact")
 Case = dict[str, Any]
 
 
-def plain(value: Any) -> Any:
+def for_toml(value: Any) -> Any:
     """Read the placeholders of the file."""
     words = {"__NaN__": math.nan, "__Infinity__": math.inf}
     if isinstance(value, list):
-        return [plain(item) for item in value]
+        return [for_toml(item) for item in value]
     if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
+        return {key: for_toml(item) for key, item in value.items()}
     return words.get(value, value) if isinstance(value, str) else value
 
 
@@ -47,7 +47,7 @@ def study(kinds: list[int]) -> Evaluation:
 
 def roc_auc(case: Case) -> float:
     found = study(case["a"])
-    return found.rank(np.array(plain(case["b"]), dtype=float), found.whole).auc
+    return found.rank(np.array(for_toml(case["b"]), dtype=float), found.whole).auc
 
 
 def precision_of_ranking(case: Case) -> float:
@@ -57,7 +57,7 @@ def precision_of_ranking(case: Case) -> float:
 
 def tallied(case: Case) -> Any:
     """Read predictions as alarms at the first step."""
-    return tally(np.where(np.array(case["b"]) == 1, 0, -1), study(case["a"]).truth)
+    return tally(np.where(np.array(case["b"]) == 1, 0, -1), study(case["a"]).labels)
 
 
 def f1(case: Case) -> float:
@@ -68,11 +68,11 @@ def roc_points(case: Case) -> Any:
     found = study(case["a"])
     share, recall = found.whole.roc(np.array(case["b"]), found.measurements.offsets)
     points = {"share": share, "recall": recall, "threshold": [math.inf, *case["b"]]}
-    return json.loads(json.dumps(strict(points), allow_nan=False))
+    return json.loads(json.dumps(for_json(points), allow_nan=False))
 
 
 def plateau_fires(case: Case) -> float:
-    deltas, limit, patience = np.array([1.0, *plain(case["a"])]), case["b"]["threshold"], case["b"]["patience"]
+    deltas, limit, patience = np.array([1.0, *for_toml(case["a"])]), case["b"]["threshold"], case["b"]["patience"]
     found = Measurements((TraceInfo(id="a"),), np.array([0, len(deltas)]), {EXACT: deltas})
     rule = StopRule(Plateau(EXACT, Run(patience)), 1 - limit)
     assert (score(found, [rule.detector])[rule.detector] >= 0).all()
@@ -122,7 +122,7 @@ def test_another_language_is_refused_not_guessed() -> None:
 
 def test_infinity_is_a_word_where_json_has_none(tmp_path: Path) -> None:
     case = next(case for case in CASES if case["case_id"] == "m86")
-    text = json.dumps(strict(plain(case["a"])), allow_nan=False)
+    text = json.dumps(for_json(for_toml(case["a"])), allow_nan=False)
     assert json.loads(text) == {"threshold": "watch only"}
     StopRule(Plateau(EXACT, Run(2)), math.inf).save(tmp_path / "rule.toml")  # TOML has infinity
     assert StopRule.load(tmp_path / "rule.toml").watch_only

@@ -95,14 +95,15 @@ CALIBRATED = [
     ({"random_state": None}, f"random_state must{SEED[9:]}None"),
     ({"seed": 3, "random_state": 4}, "seed and random_state are one option; give one of them, got {'seed': 3"),
     ({"promise": "firm"}, "promise must be 'mean' or 'confident', got 'firm'"),
-    ({"worth": "x"}, "unknown worth 'x'; known: f0.5, f1, f2, recall, saved, youden"),
+    ({"objective": "x"}, "unknown objective 'x'; known: f0.5, f1, f2, recall, saved, youden"),
     ({"metrics": 3}, "metrics must be a list, for example ['exact', 'signal'], got 3"),
     ({"metrics": [3]}, "metric 3 is not of the form name(parameter=value, ...)"),
     ({"draws": 3}, "unknown option 'draws'; known: cache, decay, "),
     (
         {"patiense": [1]},
-        "unknown option 'patiense'; did you mean 'patience'? known: cache, decay, detectors, folds, max_false_stop, "
-        "metrics, n_jobs, nudge, patience, progress, promise, random_state, repeats, risk, seed, share, task, worth",
+        "unknown option 'patiense'; did you mean 'patience'? known: cache, decay, detectors, folds, "
+        "max_false_stop, metrics, n_jobs, nudge, objective, patience, progress, promise, random_state, repeats, "
+        "risk, seed, share, task",
     ),
 ]
 SWEPT = "cache, decay, detectors, draws, metrics, n_jobs, patience, progress, seed"

@@ -6,10 +6,10 @@ import naive
 import numpy as np
 import pytest
 from hypothesis import given
-from studies import Run, runs, truth_of
+from studies import Run, labels_of, runs
 
 from driftlab.detectors import first_alarms
-from driftlab.evaluation.tally import Tally, Truth, delays_of, outcomes, tally
+from driftlab.evaluation.tally import Labels, Tally, delays_of, outcomes, tally
 from driftlab.trace.schema import Span, TraceInfo
 
 LENGTH = 9
@@ -35,41 +35,41 @@ LENGTH = 9
 )
 def test_a_first_alarm_is_judged_against_the_half_open_span(onset, end, alarm, expected):
     info = TraceInfo(id="a", label="stalled", stalls=(Span(onset, end),))
-    truth = Truth.of([info], np.array([LENGTH]))
-    assert outcomes(np.array([-1 if alarm is None else alarm]), truth).tolist() == [expected]
+    labels = Labels.of([info], np.array([LENGTH]))
+    assert outcomes(np.array([-1 if alarm is None else alarm]), labels).tolist() == [expected]
 
 
 @pytest.mark.parametrize(("alarm", "expected"), [(-1, "pass"), (0, "false stop"), (8, "false stop")])
 def test_on_a_good_trace_any_alarm_is_a_false_stop(alarm, expected):
-    truth = Truth.of([TraceInfo(id="a", label="good")], np.array([LENGTH]))
-    assert outcomes(np.array([alarm]), truth).tolist() == [expected]
+    labels = Labels.of([TraceInfo(id="a", label="good")], np.array([LENGTH]))
+    assert outcomes(np.array([alarm]), labels).tolist() == [expected]
 
 
 @pytest.mark.parametrize(
     "info", [TraceInfo(id="a"), TraceInfo(id="a", label="unsure"), TraceInfo(id="a", label="stalled")]
 )
 def test_a_trace_without_a_usable_label_is_in_no_rate(info):
-    truth = Truth.of([info], np.array([LENGTH]))
-    found = tally(np.array([4]), truth)
-    assert outcomes(np.array([4]), truth).tolist() == ["none"]
+    labels = Labels.of([info], np.array([LENGTH]))
+    found = tally(np.array([4]), labels)
+    assert outcomes(np.array([4]), labels).tolist() == ["none"]
     assert (found.n_stalled, found.n_good) == (0, 0)
 
 
 def test_only_the_first_of_several_stalls_is_judged():
     info = TraceInfo(id="a", label="stalled", stalls=(Span(6, 8), Span(1, 3)))
-    assert outcomes(np.array([6]), Truth.of([info], np.array([LENGTH]))).tolist() == ["late"]
+    assert outcomes(np.array([6]), Labels.of([info], np.array([LENGTH]))).tolist() == ["late"]
 
 
 @given(runs())
 def test_outcomes_and_tally_equal_a_plain_loop(found: list[Run]):
-    truth, scores, offsets = truth_of(found)
+    labels, scores, offsets = labels_of(found)
     for threshold in (0.25, 0.5, 1.0):
         alarms = first_alarms(scores, offsets, threshold)
         plain = [naive.first_alarm(own, threshold) for *_, own in found]
         assert alarms.tolist() == [-1 if t is None else t for t in plain]
         named = [naive.outcome(label, span, t) for (label, span, _), t in zip(found, plain, strict=True)]
-        assert outcomes(alarms, truth).tolist() == named
-        counted = tally(alarms, truth, patience=2)
+        assert outcomes(alarms, labels).tolist() == named
+        counted = tally(alarms, labels, patience=2)
         names = ("hit", "premature", "late", "miss", "false stop", "pass")
         counts = (counted.hit, counted.premature, counted.late, counted.miss, counted.false_stop, counted.passed)
         assert counts == tuple(named.count(name) for name in names)
@@ -86,7 +86,7 @@ def test_steps_are_saved_wasted_or_lost_and_nothing_else():
         TraceInfo(id="stopped", label="good"),
         TraceInfo(id="passed", label="good"),
     ]
-    found = tally(np.array([4, -1, 1, 6, -1]), Truth.of(infos, np.array([10, 10, 10, 10, 6])))
+    found = tally(np.array([4, -1, 1, 6, -1]), Labels.of(infos, np.array([10, 10, 10, 10, 6])))
     assert (found.saved_steps, found.stalled_steps) == (5, 30)
     assert found.wasted_steps == 3 + 3  # steps 2, 3, 4 of the hit; the whole stall of the miss
     assert (found.lost_steps, found.good_steps) == (3, 16)
@@ -96,7 +96,7 @@ def test_steps_are_saved_wasted_or_lost_and_nothing_else():
 
 def test_attainable_recall_leaves_out_stalls_shorter_than_the_patience():
     infos = [TraceInfo(id=str(n), label="stalled", stalls=(Span(n),)) for n in (0, 5, 8)]
-    assert [tally(np.full(3, -1), Truth.of(infos, np.full(3, 9)), p).attainable for p in (1, 2, 4, 9)] == [
+    assert [tally(np.full(3, -1), Labels.of(infos, np.full(3, 9)), p).attainable for p in (1, 2, 4, 9)] == [
         1.0,
         pytest.approx(2 / 3),
         pytest.approx(2 / 3),
@@ -105,7 +105,7 @@ def test_attainable_recall_leaves_out_stalls_shorter_than_the_patience():
 
 
 def test_rates_over_nothing_are_nan_and_the_counts_say_why():
-    found = tally(np.zeros(0, dtype=np.int64), Truth.of([], np.zeros(0, dtype=np.int64)))
+    found = tally(np.zeros(0, dtype=np.int64), Labels.of([], np.zeros(0, dtype=np.int64)))
     assert all(
         math.isnan(getattr(found, name)) for name in ("precision", "recall", "saved", "false_stop_rate", "delay")
     )
@@ -126,4 +126,4 @@ def test_precision_at_its_own_prevalence_is_the_precision():
 
 def test_delays_are_of_hits_alone():
     infos = [TraceInfo(id=str(n), label="stalled", stalls=(Span(2),)) for n in range(3)]
-    assert delays_of(np.array([1, 2, 6]), Truth.of(infos, np.full(3, 9))).tolist() == [0, 4]
+    assert delays_of(np.array([1, 2, 6]), Labels.of(infos, np.full(3, 9))).tolist() == [0, 4]

@@ -11,12 +11,12 @@ from matplotlib.patches import Rectangle
 from driftlab import plot
 from driftlab._util.errors import InputError
 from driftlab._util.wording import share_text
-from driftlab.evaluation.bands import GRID, maxima, placebo_band, roc_band, roc_draws, values_at
+from driftlab.evaluation.bands import GRID, extremes, placebo_band, roc_band, roc_draws, values_at
 from driftlab.metrics.measurements import measure
 from driftlab.rules.policy import StopRule
 from driftlab.trace.schema import Step, Trace
 from driftlab.tuning.advice import cost_curve
-from driftlab.tuning.naming import best_of, label, labels, leader, of_metric
+from driftlab.tuning.naming import best_of, cell_name, cell_names, leader, of_metric
 from driftlab.tuning.objective import Price
 from driftlab.tuning.sweep import Sweep, sweep
 
@@ -77,7 +77,8 @@ class TestRoc:
         best = leader(best_of(found, "code"))
         low, high = best.ranked.interval()
         assert (
-            f"code: {label(best)} tells stalls best, AUC {best.ranked.auc:.2f} [{low:.2f}, {high:.2f}]" in titles(ax)[0]
+            f"code: {cell_name(best)} tells stalls best, AUC {best.ranked.auc:.2f} [{low:.2f}, {high:.2f}]"
+            in titles(ax)[0]
         )
         assert [text.split()[0] for text in legend(ax)[-3:]] == ["placebo", "steps", "setup"]
 
@@ -133,7 +134,7 @@ class TestBands:
 class TestMaxima:
     def test_weights_sum_to_the_stalled_traces_and_give_the_area(self, found):
         evaluation, cell = found.evaluations["code"], leader(best_of(found, "code"))
-        got = maxima(evaluation.ranking, cell.scores, evaluation.measurements.offsets)
+        got = extremes(evaluation.ranking, cell.scores, evaluation.measurements.offsets)
         assert got.weight.sum() == pytest.approx(len(got.stalled)) == evaluation.ranking.n_stalled
         above = (got.stalled[:, None] > got.good) + 0.5 * (got.stalled[:, None] == got.good)
         assert np.average(above.mean(axis=0), weights=got.weight) == pytest.approx(cell.ranked.auc)
@@ -220,14 +221,14 @@ class TestOverview:
 
     def test_equal_short_names_are_written_out(self):
         cells = sweep(loops(problems=2), ["exact", "exact(lag=2)"], patience=[1], decay=[]).cells
-        assert labels(cells[:2]) == ["exact", "exact(lag=2)"]
+        assert cell_names(cells[:2]) == ["exact", "exact(lag=2)"]
 
 
 class TestScores:
     def test_shares_in_the_title_are_those_of_the_maxima(self, found):
         cell = leader(best_of(found, "code"))
         evaluation = found.evaluations["code"]
-        stalled, good = maxima(evaluation.ranking, cell.scores, evaluation.measurements.offsets).shares(0.5)
+        stalled, good = extremes(evaluation.ranking, cell.scores, evaluation.measurements.offsets).shares(0.5)
         title = titles(plot.scores(found, cell, threshold=0.5))[0]
         assert f"{share_text(stalled)} of stalled, {share_text(good)} of good traces reach 0.50" in title
 

@@ -8,9 +8,9 @@ from studies import COLUMN, drawn, study
 
 from driftlab._util.errors import InputError
 from driftlab.detectors import Plateau, Run, first_alarms
-from driftlab.evaluation.cost import bill
-from driftlab.evaluation.labels import Truth
-from driftlab.evaluation.operating_point import delay_counts, per_100, point, risk
+from driftlab.evaluation.cost import cost
+from driftlab.evaluation.labels import Labels
+from driftlab.evaluation.operating_point import delay_counts, operating_point, per_100, risk
 from driftlab.evaluation.stats import proportion
 from driftlab.metrics.columns.spent import Spent, spent_in
 from driftlab.metrics.measurements import measure
@@ -21,7 +21,7 @@ PLATEAU = Plateau(COLUMN, Run(2))
 
 def test_a_point_quotes_wilson_where_traces_are_independent():
     measured = drawn(0, 30, 50)
-    found = point(measured, PLATEAU.scores(measured), PLATEAU, 0.6)
+    found = operating_point(measured, PLATEAU.scores(measured), PLATEAU, 0.6)
     hits, stops = round(found["recall"] * 30), round(found["false_stop_rate"] * 50)
     assert (found["recall_low"], found["recall_high"]) == pytest.approx(proportion(hits, 30))
     assert (found["false_stop_rate_low"], found["false_stop_rate_high"]) == pytest.approx(proportion(stops, 50))
@@ -33,14 +33,14 @@ def test_runs_of_one_problem_widen_its_intervals():
     rows = [[0.9] * 5] * 20 + [[0.1] * 5] * 20
     alone = study([], rows)
     alike = study([], rows, problem=[str(n // 10) for n in range(40)])
-    wide, narrow = (point(each, PLATEAU.scores(each), PLATEAU, 0.5) for each in (alike, alone))
+    wide, narrow = (operating_point(each, PLATEAU.scores(each), PLATEAU, 0.5) for each in (alike, alone))
     assert wide["false_stop_rate"] == narrow["false_stop_rate"] == 0.5
     assert wide["false_stop_rate_high"] > narrow["false_stop_rate_high"] + 0.1
 
 
 def test_never_stopping_saves_and_wrongs_nothing():
     measured = drawn(0, 5, 5)
-    found = point(measured, PLATEAU.scores(measured), PLATEAU, math.inf)
+    found = operating_point(measured, PLATEAU.scores(measured), PLATEAU, math.inf)
     assert (found["recall"], found["saved"], found["false_stop_rate"], found["miss"]) == (0.0, 0.0, 0.0, 5)
     assert math.isnan(found["precision"])
     assert found["wasted_steps"] == 45
@@ -48,7 +48,7 @@ def test_never_stopping_saves_and_wrongs_nothing():
 
 def test_one_class_only_leaves_its_rates_undefined():
     measured = study([], [[0.5] * 4] * 3)
-    found = point(measured, PLATEAU.scores(measured), PLATEAU, 0.9)
+    found = operating_point(measured, PLATEAU.scores(measured), PLATEAU, 0.9)
     assert all(math.isnan(found[name]) for name in ("recall", "recall_low", "saved", "attainable", "delay", "delay_90"))
     assert (found["n_stalled"], found["n_good"]) == (0, 3)
 
@@ -77,8 +77,8 @@ def test_the_risk_by_step_equals_its_definition():
     random = np.random.default_rng(0)
     lengths = random.integers(1, 15, 60)
     alarms = np.where(random.random(60) < 0.4, random.integers(0, 15, 60) % lengths, -1)
-    truth = Truth.of([TraceInfo(id=str(n), label="good") for n in range(60)], lengths)
-    table = risk(alarms, truth)
+    labels = Labels.of([TraceInfo(id=str(n), label="good") for n in range(60)], lengths)
+    table = risk(alarms, labels)
     np.testing.assert_allclose(
         table[["step", "at_risk", "risk"]].to_numpy(), by_hand(alarms.tolist(), lengths.tolist())
     )
@@ -86,14 +86,14 @@ def test_the_risk_by_step_equals_its_definition():
 
 
 def test_the_risk_without_a_false_stop_is_an_empty_table():
-    truth = Truth.of([TraceInfo(id="a", label="good")], np.array([3]))
-    assert list(risk(np.array([-1]), truth).columns) == ["step", "at_risk", "risk", "low", "high"]
-    assert len(risk(np.array([-1]), truth)) == 0
+    labels = Labels.of([TraceInfo(id="a", label="good")], np.array([3]))
+    assert list(risk(np.array([-1]), labels).columns) == ["step", "at_risk", "risk", "low", "high"]
+    assert len(risk(np.array([-1]), labels)) == 0
 
 
 def test_delays_are_counted():
     infos = [TraceInfo(id=str(n), label="stalled", stalls=(Span(1),)) for n in range(4)]
-    table = delay_counts(np.array([1, 3, 3, -1]), Truth.of(infos, np.full(4, 9)))
+    table = delay_counts(np.array([1, 3, 3, -1]), Labels.of(infos, np.full(4, 9)))
     assert table.to_dict("list") == {"delay": [0, 2], "hits": [1, 2]}
 
 
@@ -109,20 +109,20 @@ def test_tokens_and_seconds_are_billed_as_steps_are():
     ]
     assert spent_in(runs) == (Spent("tokens"), Spent("seconds"))
     measured = measure(runs, spent_in(runs))
-    truth = Truth.of(measured.infos, measured.lengths)
-    found = bill(np.array([2, -1, 0]), truth, measured, "tokens")
+    labels = Labels.of(measured.infos, measured.lengths)
+    found = cost(np.array([2, -1, 0]), labels, measured, "tokens")
     assert (found.saved, found.wasted, found.lost) == (8, 2 + 4 + 64, 256)
     assert (found.stalled, found.good, found.untold) == (15 + 112, 384, 1)
-    assert bill(np.array([2, -1, 0]), truth, measured, "seconds").saved == pytest.approx(0.8)
+    assert cost(np.array([2, -1, 0]), labels, measured, "seconds").saved == pytest.approx(0.8)
 
 
 def test_what_no_step_tells_is_not_billed():
     runs = [Trace(id="a", label="good", steps=[Step(state="x")])]
     assert spent_in(runs) == ()
     measured = measure(runs, ["exact"])
-    assert bill(np.array([0]), Truth.of(measured.infos, measured.lengths), measured, "tokens") is None
+    assert cost(np.array([0]), Labels.of(measured.infos, measured.lengths), measured, "tokens") is None
     plateau = Plateau("exact", Run(1))
-    assert "saved_tokens" not in point(measured, plateau.scores(measured), plateau, 0.5)
+    assert "saved_tokens" not in operating_point(measured, plateau.scores(measured), plateau, 0.5)
 
 
 def test_only_tokens_and_seconds_are_spent():
@@ -133,5 +133,5 @@ def test_only_tokens_and_seconds_are_spent():
 def test_the_point_agrees_with_its_alarms():
     measured = drawn(4, 20, 20)
     scores = PLATEAU.scores(measured)
-    found = point(measured, scores, PLATEAU, 0.5)
+    found = operating_point(measured, scores, PLATEAU, 0.5)
     assert found["miss"] == (first_alarms(scores, measured.offsets, 0.5)[:20] < 0).sum()

@@ -8,7 +8,7 @@ import pytest
 import variants
 
 from driftlab._util.errors import InputError
-from driftlab.evaluation.tally import Truth, outcomes
+from driftlab.evaluation.tally import Labels, outcomes
 from driftlab.metrics.measurements import measure
 from driftlab.rules.presets.default import PRESETS, default_policy
 
@@ -21,7 +21,7 @@ SEEDS = range(6)
 def outcomes_of(policy, traces):
     measured = measure(policy.prepared(traces), policy.needs)
     alarms, _ = policy.alarms(measured)
-    return outcomes(alarms, Truth.of(measured.infos, measured.lengths)).tolist()
+    return outcomes(alarms, Labels.of(measured.infos, measured.lengths)).tolist()
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -24,9 +24,9 @@ def run(n, outcome, label=None, states="abcdef"):
 def test_failure_is_asked_of_outcomes_not_of_labels():
     runs = [run(n, n >= 30, "good" if n < 30 else "stalled") for n in range(60)]
     found = ask("failure", runs, ["exact"], patience=[1], decay=[], draws=50)
-    truth = found.evaluations[""].truth
-    assert truth.stalled.tolist() == [True] * 30 + [False] * 30
-    assert (truth.onset[truth.stalled] == 0).all()
+    labels = found.evaluations[""].labels
+    assert labels.stalled.tolist() == [True] * 30 + [False] * 30
+    assert (labels.onset[labels.stalled] == 0).all()
 
 
 def test_a_run_without_an_outcome_is_in_neither_class():

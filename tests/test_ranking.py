@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score, roc_curve
-from studies import Run, runs, truth_of
+from studies import Run, labels_of, runs
 
 from driftlab.evaluation import bootstrap as drawn
-from driftlab.evaluation.bootstrap import Resampled
-from driftlab.evaluation.labels import Truth
+from driftlab.evaluation.bootstrap import Bootstrap
+from driftlab.evaluation.labels import Labels
 from driftlab.evaluation.ranking import Ranking, Stratum
 from driftlab.evaluation.stats import cluster_weights
 from driftlab.evaluation.strata import equal_age, horizon, landmark, matched, whole_trace
@@ -22,8 +22,8 @@ SCORES = st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), min_size=1, max_
 
 @given(runs(), st.integers(1, 4))
 def test_the_area_at_equal_age_equals_a_double_loop(found: list[Run], width: int):
-    truth, scores, offsets = truth_of(found)
-    ranking = equal_age(truth, width)
+    labels, scores, offsets = labels_of(found)
+    ranking = equal_age(labels, width)
     area, compared, good = naive.auc_at_equal_age(found, width)
     np.testing.assert_allclose(ranking.auc(scores, offsets), area)
     assert (ranking.n_stalled, len(ranking.good)) == (compared, good)
@@ -31,8 +31,8 @@ def test_the_area_at_equal_age_equals_a_double_loop(found: list[Run], width: int
 
 @given(runs(), st.integers(1, 4))
 def test_the_area_under_the_curve_equals_the_area(found: list[Run], width: int):
-    truth, scores, offsets = truth_of(found)
-    ranking = equal_age(truth, width)
+    labels, scores, offsets = labels_of(found)
+    ranking = equal_age(labels, width)
     share, recall = ranking.roc(scores, offsets)
     if not ranking.strata:
         assert len(share) == 0
@@ -62,7 +62,7 @@ def test_the_area_of_a_draw_is_that_of_the_drawn_traces(stalled, good, by_pair):
     ranking = Ranking((Stratum(np.arange(m), np.arange(m, m + n), 0, 1),), by_pair)
     scores, offsets = np.array(stalled + good), np.arange(m + n + 1)
     weights = cluster_weights([k // 2 for k in range(m + n)], 20, 0)
-    found = Resampled(ranking, weights).areas(ranking.compared(scores, offsets))
+    found = Bootstrap(ranking, weights).areas(ranking.compared(scores, offsets))
     for place, own in enumerate(weights.T.astype(int)):
         expected = naive.auc(*(np.repeat(*each).tolist() for each in ((scores[:m], own[:m]), (scores[m:], own[m:]))))
         np.testing.assert_allclose(found[place], expected)
@@ -70,11 +70,11 @@ def test_the_area_of_a_draw_is_that_of_the_drawn_traces(stalled, good, by_pair):
 
 @given(runs(max_size=8), st.integers(1, 3), st.booleans())
 def test_the_mean_of_several_scores_draws_as_each_alone(found: list[Run], width: int, by_pair: bool):
-    truth, scores, offsets = truth_of(found)
-    ranking = Ranking(equal_age(truth, width).strata, by_pair)
+    labels, scores, offsets = labels_of(found)
+    ranking = Ranking(equal_age(labels, width).strata, by_pair)
     many = np.array([scores, scores[::-1], np.round(scores)])
     weights = cluster_weights(range(len(found)), 12, 1)
-    resampled = Resampled(ranking, weights)
+    resampled = Bootstrap(ranking, weights)
     expected = np.mean([resampled.areas(ranking.compared(each, offsets)) for each in many], axis=0)
     compared = ranking.compared(many, offsets)
     np.testing.assert_allclose(resampled.areas(compared), expected)
@@ -97,11 +97,11 @@ def test_a_table_and_an_order_count_the_same_pairs(seed: int, scores: int, stall
 def test_copies_for_every_onset_are_not_kept():
     """Nearly all good traces are compared at every onset: copies of their weights would outgrow all else."""
     found = [("stalled", (n, n + 1), [n / 9] * 9) for n in range(8)] + [("good", None, [0.4] * 9)] * 30
-    truth, scores, offsets = truth_of(found)
-    ranking, weights = equal_age(truth, 1), cluster_weights(range(len(found)), 12, 1)
-    many, one = Resampled(ranking, weights), Resampled(whole_trace(truth), weights)
+    labels, scores, offsets = labels_of(found)
+    ranking, weights = equal_age(labels, 1), cluster_weights(range(len(found)), 12, 1)
+    many, one = Bootstrap(ranking, weights), Bootstrap(whole_trace(labels), weights)
     assert (many._kept, len(one._kept or ())) == (None, 1)
-    each = [Resampled(Ranking((stratum,)), weights) for stratum in ranking.strata]
+    each = [Bootstrap(Ranking((stratum,)), weights) for stratum in ranking.strata]
     compared = ranking.compared(scores, offsets)
     parts = np.array([own.areas([pair]) for own, pair in zip(each, compared, strict=True)])
     heavy = np.array([weights[stratum.stalled].sum(axis=0) for stratum in ranking.strata])
@@ -118,28 +118,28 @@ def test_each_stalled_trace_counts_once_or_each_pair_once():
 
 
 def test_all_scores_equal_rank_at_one_half():
-    truth, scores, offsets = truth_of([("stalled", (0, 2), [0.5, 0.5]), ("good", None, [0.5, 0.5])])
-    assert equal_age(truth, 2).auc(scores, offsets) == 0.5
+    labels, scores, offsets = labels_of([("stalled", (0, 2), [0.5, 0.5]), ("good", None, [0.5, 0.5])])
+    assert equal_age(labels, 2).auc(scores, offsets) == 0.5
 
 
 @pytest.mark.parametrize("label", ["stalled", "good"])
 def test_one_class_alone_ranks_nothing(label):
-    truth, scores, offsets = truth_of([(label, (0, 1) if label == "stalled" else None, [0.5])])
-    for ranking in (equal_age(truth, 1), whole_trace(truth), landmark(truth, 1), matched(truth)):
+    labels, scores, offsets = labels_of([(label, (0, 1) if label == "stalled" else None, [0.5])])
+    for ranking in (equal_age(labels, 1), whole_trace(labels), landmark(labels, 1), matched(labels)):
         assert math.isnan(ranking.auc(scores, offsets))
         assert ranking.n_pairs == 0
 
 
 def test_zero_traces_rank_nothing():
-    truth, scores, offsets = truth_of([])
-    assert math.isnan(whole_trace(truth).auc(scores, offsets))
-    assert horizon(truth) is None
+    labels, scores, offsets = labels_of([])
+    assert math.isnan(whole_trace(labels).auc(scores, offsets))
+    assert horizon(labels) is None
 
 
 def test_a_trace_without_steps_is_compared_with_nobody():
-    truth, scores, offsets = truth_of([("good", None, []), ("stalled", (0, 1), [0.5]), ("good", None, [0.25])])
-    assert whole_trace(truth).good.tolist() == [2]
-    assert whole_trace(truth).auc(scores, offsets) == 1.0
+    labels, scores, offsets = labels_of([("good", None, []), ("stalled", (0, 1), [0.5]), ("good", None, [0.25])])
+    assert whole_trace(labels).good.tolist() == [2]
+    assert whole_trace(labels).auc(scores, offsets) == 1.0
 
 
 @st.composite
@@ -153,20 +153,20 @@ def lengths(draw: st.DrawFn) -> list[Run]:
 
 @given(lengths())
 def test_the_horizon_equals_a_search(found: list[Run]):
-    assert horizon(truth_of(found)[0]) == naive.horizon(found)
+    assert horizon(labels_of(found)[0]) == naive.horizon(found)
 
 
 @pytest.mark.parametrize(("goods", "expected"), [(19, None), (20, 8)])
 def test_the_horizon_needs_20_good_traces(goods, expected):
     found: list[Run] = [("stalled", (1, 30), [0.0] * 30)] + [("good", None, [0.0] * 9)] * goods
-    assert horizon(truth_of(found)[0]) == expected
+    assert horizon(labels_of(found)[0]) == expected
 
 
 @pytest.mark.parametrize(("short", "expected"), [(1, 16), (2, 3)])
 def test_the_horizon_keeps_80_percent_of_the_stalled(short, expected):
     """One of five may be too short for H = 16; two may not."""
     stalled: list[Run] = [("stalled", (0, 3), [0.0] * 3)] * short + [("stalled", (0, 20), [0.0] * 20)] * (5 - short)
-    assert horizon(truth_of(stalled + [("good", None, [0.0] * 20)] * 20)[0]) == expected
+    assert horizon(labels_of(stalled + [("good", None, [0.0] * 20)] * 20)[0]) == expected
 
 
 def test_length_matched_pairs_are_those_within_the_tolerance():
@@ -174,7 +174,7 @@ def test_length_matched_pairs_are_those_within_the_tolerance():
         ("good", None, [0.0] * n) for n in (3, 7, 8, 12)
     ]
     expected = sum(abs(a - b) <= 2 for a in (5, 9) for b in (3, 7, 8, 12))
-    assert matched(truth_of(found)[0]).n_pairs == expected == 4
+    assert matched(labels_of(found)[0]).n_pairs == expected == 4
 
 
 def test_runs_are_compared_within_equal_keys_only():
@@ -184,8 +184,8 @@ def test_runs_are_compared_within_equal_keys_only():
         ("good", None, [0.75]),
         ("good", None, [0.0]),
     ]
-    truth, scores, offsets = truth_of(found)
-    ranking = whole_trace(truth).within(["x", "y", "x", "z"])
+    labels, scores, offsets = labels_of(found)
+    ranking = whole_trace(labels).within(["x", "y", "x", "z"])
     assert (ranking.n_stalled, ranking.n_pairs, ranking.auc(scores, offsets)) == (1, 1, 0.0)
 
 
@@ -212,8 +212,8 @@ def test_the_design_of_pairs_equals_its_definition(units, by_pair):
 
 
 def test_the_design_of_all_pairs_is_newcombes():
-    truth = Truth.of([], np.zeros(0, dtype=np.int64))
+    labels = Labels.of([], np.zeros(0, dtype=np.int64))
     assert Ranking(()).design([]).pairs == 0
-    assert whole_trace(truth).n_pairs == 0
+    assert whole_trace(labels).n_pairs == 0
     found = Ranking((Stratum(np.arange(8), np.arange(8, 20), 0, 1),)).design(range(20))
     assert (found.pairs, found.shared) == (pytest.approx(96), pytest.approx(9))

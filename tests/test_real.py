@@ -48,7 +48,7 @@ def test_support_runs_are_good_only_a_table_of_nan_and_counts():
     assert table.auc.isna().all()
     assert table.recall.isna().all()
     assert (table.false_stop_rate <= 0.05).all()
-    counts = {task: int(evaluation.truth.good.sum()) for task, evaluation in found.evaluations.items()}
+    counts = {task: int(evaluation.labels.good.sum()) for task, evaluation in found.evaluations.items()}
     assert counts == {"support-airline": 84, "support-retail": 73}
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from studies import drawn, study
 
-from driftlab._util.plain import records
+from driftlab._util.plain import rows
 from driftlab.detectors import first_alarms
 from driftlab.evaluation.tally import tally
 from driftlab.trace.schema import Span, Step, Trace
@@ -58,7 +58,7 @@ def test_the_table_quotes_a_tally_at_its_threshold(found):
     cell = found.cells[0]
     shown = row(found.table(None, max_false_stop=0.2), accumulator=cell.accumulator)
     evaluation = found.evaluations[""]
-    expected = tally(first_alarms(cell.scores, evaluation.measurements.offsets, shown.threshold), evaluation.truth)
+    expected = tally(first_alarms(cell.scores, evaluation.measurements.offsets, shown.threshold), evaluation.labels)
     assert (shown.recall, shown.saved, shown.false_stop_rate) == (
         expected.recall,
         expected.saved,
@@ -90,7 +90,7 @@ def test_points_and_controls_hold_one_row_a_best_cell(found):
     ):
         assert name in controls
     assert points.iloc[0].precision_at < points.iloc[0].precision
-    assert all(None in each.values() or each for each in records(points))
+    assert all(None in each.values() or each for each in rows(points))
 
 
 def test_numbers_from_tasks_are_never_mixed():

@@ -21,7 +21,7 @@ def two_agents(**fields):
 
 
 def test_a_threshold_does_not_travel():
-    table = transfer(two_agents(), "agent", METRIC, worth="recall", patience=[1], decay=[]).set_index(
+    table = transfer(two_agents(), "agent", METRIC, objective="recall", patience=[1], decay=[]).set_index(
         ["tuned_on", "tried_on"]
     )
     assert table.loc[("a", "a"), "recall"] == table.loc[("b", "b"), "recall"] == 1.0
@@ -40,7 +40,9 @@ def test_a_side_with_one_class_alone_tunes_nothing_and_says_so():
 
 
 def test_what_is_left_out_tunes_nothing():
-    table = leave_one_out(two_agents(), "agent", METRIC, worth="recall", patience=[1], decay=[]).set_index("tried_on")
+    table = leave_one_out(two_agents(), "agent", METRIC, objective="recall", patience=[1], decay=[]).set_index(
+        "tried_on"
+    )
     assert table.loc["b", "tuned_on"] == "all but b"
     assert table.loc["b", "false_stop_rate"] == 1.0
     assert (table.note == "").all()

@@ -10,7 +10,7 @@ NEVER = "watch only"
 Plain = str | int | float | bool
 
 
-def strict(value: Any) -> Any:
+def for_json(value: Any) -> Any:
     """Return a value as strict JSON holds it.
 
     `nan` becomes None, infinity the words "watch only" (a threshold that is never reached), numpy numbers
@@ -18,7 +18,7 @@ def strict(value: Any) -> Any:
 
     Examples
     --------
-    >>> strict({"threshold": math.inf, "recall": math.nan, "n": np.int64(3), "at": (1, 2.5)})
+    >>> for_json({"threshold": math.inf, "recall": math.nan, "n": np.int64(3), "at": (1, 2.5)})
     {'threshold': 'watch only', 'recall': None, 'n': 3, 'at': [1, 2.5]}
     """
     if isinstance(value, np.generic | np.ndarray):
@@ -26,18 +26,18 @@ def strict(value: Any) -> Any:
     if isinstance(value, float):
         return None if math.isnan(value) else NEVER if math.isinf(value) else value
     if isinstance(value, Mapping):
-        return {str(key): strict(each) for key, each in value.items()}
+        return {str(key): for_json(each) for key, each in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [strict(each) for each in value]
+        return [for_json(each) for each in value]
     return value if value is None or isinstance(value, str | int) else str(value)
 
 
-def plain(value: Any) -> Plain:
+def for_toml(value: Any) -> Plain:
     """Return a value as TOML holds it: numpy numbers unwrapped, undefined numbers as a word.
 
     Examples
     --------
-    >>> plain(np.int64(3)), plain(math.nan), plain(None)
+    >>> for_toml(np.int64(3)), for_toml(math.nan), for_toml(None)
     (3, 'undefined', 'None')
     """
     value = value.item() if isinstance(value, np.generic) else value
@@ -46,13 +46,13 @@ def plain(value: Any) -> Plain:
     return value if isinstance(value, str | int | float | bool) else str(value)
 
 
-def records(table: Any) -> list[dict[str, Any]]:
+def rows(table: Any) -> list[dict[str, Any]]:
     """Return a DataFrame's rows as strict values.
 
     Examples
     --------
     >>> import pandas
-    >>> records(pandas.DataFrame({"auc": [0.5, math.nan]}))
+    >>> rows(pandas.DataFrame({"auc": [0.5, math.nan]}))
     [{'auc': 0.5}, {'auc': None}]
     """
-    return [strict(row) for row in table.to_dict("records")]
+    return [for_json(row) for row in table.to_dict("records")]

@@ -24,7 +24,7 @@ from driftlab.cli.options import (
 from driftlab.cli.study import note_untold, tasks_of
 from driftlab.tuning.calibrate import calibrate as find_rule
 from driftlab.tuning.calibration import policy_of
-from driftlab.tuning.objective import WORTHS
+from driftlab.tuning.objective import OBJECTIVES
 
 
 def calibrate(
@@ -35,7 +35,7 @@ def calibrate(
     max_false_stop: Limit = 0.05,
     task: Annotated[str | None, typer.Option(help="Only this kind of work. Default: one rule a task.")] = None,
     promise: Annotated[str, typer.Option(help="mean: on average; confident: with 90 % confidence.")] = "mean",
-    worth: Annotated[str, typer.Option(help=f"What decides among rules: {', '.join(WORTHS)}.")] = "saved",
+    objective: Annotated[str, typer.Option(help=f"What decides among rules: {', '.join(OBJECTIVES)}.")] = "saved",
     nudge: Annotated[float | None, typer.Option(help="A larger limit: a second threshold that only nudges.")] = None,
     price: Prices = "",
     prevalence: Prevalence = None,
@@ -53,13 +53,13 @@ def calibrate(
     if promise not in ("mean", "confident"):
         raise InputError(f"--promise must be 'mean' or 'confident', got {promise!r}")
     prices = priced(price, prevalence)
-    if prices is not None and worth != "saved":
-        raise InputError(f"--price and --worth {worth} both say what decides among rules; give one of them")
+    if prices is not None and objective != "saved":
+        raise InputError(f"--price and --objective {objective} both say what decides among rules; give one of them")
     corpus = read_traces(traces, signal, skip_broken)
     tasks = tasks_of(sorted({trace.task or "" for trace in corpus})) if task is None else [task]
     options: dict[str, Any] = {"metrics": metric or None, "cache": cache, "n_jobs": jobs}
     options |= {"max_false_stop": max_false_stop, "promise": cast(Literal["mean", "confident"], promise)}
-    options |= {"worth": prices or worth, "nudge": nudge}
+    options |= {"objective": prices or objective, "nudge": nudge}
     found = [find_rule(corpus, task=name, **options) for name in tasks]
     for name, each in zip(tasks, found, strict=True):
         fine, reasons = each.advice(prevalence=prevalence, price=prices)

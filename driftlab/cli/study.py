@@ -27,7 +27,7 @@ def study(corpus: Corpus, output: Path, metric: list[str], limit: float, fleet: 
     for note in found.notes:
         typer.echo(f"note: {note}")
     tasks = tasks_of(found.tasks) if calibrated and found.tasks else []
-    rules = [_rule(found, corpus, task, max_false_stop=limit, worth=fleet["price"] or "saved") for task in tasks]
+    rules = [_rule(found, corpus, task, max_false_stop=limit, objective=fleet["price"] or "saved") for task in tasks]
     for task, rule in zip(tasks, rules, strict=True):
         typer.echo(f"\n{task or 'all traces'}\n{rule}")
     note_untold(corpus, tasks)

@@ -8,7 +8,7 @@ from driftlab.detectors.counts import NodeVisits, ToolEntropy
 from driftlab.detectors.cycles import Cycle, Oscillation
 from driftlab.detectors.deltas import NetChange, Plateau, Revisit, RunLength
 from driftlab.detectors.learned import Learned
-from driftlab.detectors.lineup import Line, lineup
+from driftlab.detectors.one_trace import ScoredTrace, score_trace
 from driftlab.detectors.reach import Reach, never_firing, reachable
 from driftlab.detectors.signals import AfterDone, Flat, Regression
 from driftlab.detectors.structure import DeadEnd, IllegalTransition, StepCount
@@ -125,7 +125,6 @@ __all__ = [
     "Idle",
     "IllegalTransition",
     "Learned",
-    "Line",
     "NetChange",
     "NodeVisits",
     "Oscillation",
@@ -139,6 +138,7 @@ __all__ = [
     "Run",
     "RunLength",
     "SameCall",
+    "ScoredTrace",
     "StateUnchanged",
     "StepCount",
     "Stuck",
@@ -148,9 +148,9 @@ __all__ = [
     "evidence_at",
     "first_alarms",
     "learn_transitions",
-    "lineup",
     "needed",
     "never_firing",
     "reachable",
     "score",
+    "score_trace",
 ]

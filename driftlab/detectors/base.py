@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from driftlab._util.spec import Spec
-from driftlab.metrics.column import Input
+from driftlab.metrics.column import Column
 from driftlab.metrics.measurements import Measurements
 
 Floats = NDArray[np.float64]
 State = dict[str, NDArray[Any]]
-Now = Mapping[Input, NDArray[Any]]
+Now = Mapping[Column, NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Detector(Spec):
 
     @property
     @abstractmethod
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         """Columns the detector reads: metrics, symbols, signal values."""
 
     @property
@@ -105,7 +105,7 @@ class Detector(Spec):
 
         Parameters
         ----------
-        columns : mapping of Input to (n,) array
+        columns : mapping of Column to (n,) array
             The needed columns of the trace up to and including step `t`, or only their last rows.
         t : int
             Index of the last row's step.
@@ -231,6 +231,6 @@ def first_alarms(scores: Floats, offsets: NDArray[np.int64], threshold: float) -
     return np.where(inside < offsets[1:], inside - offsets[:-1], -1)
 
 
-def needed(detectors: Sequence[Detector]) -> tuple[Input, ...]:
+def needed(detectors: Sequence[Detector]) -> tuple[Column, ...]:
     """Return every column that some detector needs, each once."""
     return tuple(dict.fromkeys(i for detector in detectors for i in detector.needs))

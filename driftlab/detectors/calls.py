@@ -11,7 +11,7 @@ from driftlab._util.spec import choice, whole
 from driftlab.detectors.base import Evidence, Floats, Now, State, absolute
 from driftlab.detectors.streaks import Graded, Streak
 from driftlab.metrics.arguments import Arguments
-from driftlab.metrics.column import Input
+from driftlab.metrics.column import Column
 from driftlab.metrics.columns.failures import OUTAGE, SUCCESS, Failure
 from driftlab.metrics.columns.steps import Redone
 from driftlab.metrics.jaccard import Jaccard
@@ -63,7 +63,7 @@ class SameCall(Streak):
         Jaccard("output", self.mask)
 
     @cached_property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         return (Arguments(), Jaccard("output", self.mask))
 
     def counts(self, now: Now) -> Floats:
@@ -118,7 +118,7 @@ class Redo(Streak):
         Redone(self.last, self.mask)
 
     @cached_property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         return (Redone(self.last, self.mask),)
 
     def counts(self, now: Now) -> Floats:
@@ -170,7 +170,7 @@ class ErrorStreak(Graded):
         whole("over", self.over, 0)
 
     @cached_property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         return (Failure(),)
 
     def start(self, n: int) -> State:

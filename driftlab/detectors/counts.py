@@ -8,7 +8,7 @@ import numpy as np
 
 from driftlab._util.spec import whole
 from driftlab.detectors.base import Detector, Floats, Now, State, first_reaching
-from driftlab.metrics.column import Input, Symbol
+from driftlab.metrics.column import Column, Symbol
 from driftlab.metrics.columns.steps import Visits
 
 
@@ -48,7 +48,7 @@ class ToolEntropy(Detector):
         whole("least", self.least, 1)
 
     @cached_property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         return (Symbol(self.view, self.mask),)
 
     @property
@@ -111,7 +111,7 @@ class NodeVisits(Detector):
         Visits(self.view)
 
     @cached_property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         return (Visits(self.view),)
 
     @property

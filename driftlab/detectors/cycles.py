@@ -12,7 +12,7 @@ from driftlab.detectors.accumulators import Accumulator, Run
 from driftlab.detectors.base import Detector, Evidence, Floats, Now, State, absolute, first_reaching
 from driftlab.detectors.deltas import SAME_CALL, Accumulated, pairwise
 from driftlab.metrics import Pairwise
-from driftlab.metrics.column import Input, Symbol
+from driftlab.metrics.column import Column, Symbol
 from driftlab.metrics.columns.steps import Turn
 
 TWICE_THE_LONGEST = Run(16)
@@ -58,7 +58,7 @@ class Oscillation(Accumulated):
         super().__post_init__()
 
     @cached_property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         return tuple(self.metric.replace(lag=k, nearest=False) for k in range(1, self.longest + 1))
 
     @property
@@ -161,7 +161,7 @@ class Cycle(Detector):
         whole("least", self.least, 1)
 
     @cached_property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         return (symbol_of(self.view, self.mask),)
 
     @property
@@ -219,7 +219,7 @@ class Cycle(Detector):
 VIEWS = ("turn", "state", "thought", "action", "output", "call", "tool", "node")
 
 
-def symbol_of(view: str, mask: str) -> Input:
+def symbol_of(view: str, mask: str) -> Column:
     """Return the column that says which steps are equal under a view."""
     return Turn(mask) if view == "turn" else Symbol(view, "text" if view in ("tool", "node") else mask)
 

@@ -12,7 +12,7 @@ from driftlab.detectors.accumulators import Accumulator, Run, accumulator
 from driftlab.detectors.base import Detector, Evidence, Floats, Now, State, absolute, first_reaching, spoken
 from driftlab.detectors.streaks import Streak
 from driftlab.metrics import Metric, Pairwise, metric
-from driftlab.metrics.column import Input
+from driftlab.metrics.column import Column
 from driftlab.metrics.exact import Exact
 
 # Values, not objects with a life: every detector may share them.
@@ -96,7 +96,7 @@ class Plateau(Accumulated):
         super().__post_init__()
 
     @cached_property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         return (self.metric,)
 
 
@@ -134,7 +134,7 @@ class Revisit(Accumulated):
         super().__post_init__()
 
     @cached_property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         return (self.metric.replace(lag=self.last, nearest=True),)
 
 
@@ -168,7 +168,7 @@ class NetChange(Detector):
         whole("patience", self.patience, 1)
 
     @cached_property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         return (self.metric.replace(lag=self.patience, nearest=False),)
 
     @property
@@ -227,7 +227,7 @@ class RunLength(Streak):
             raise InputError(f"limit must be in [0, 1), got {self.limit!r}")
 
     @cached_property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         return (self.metric,)
 
     @property

@@ -8,7 +8,7 @@ import numpy as np
 
 from driftlab._util.errors import InputError
 from driftlab.detectors.base import Detector, Evidence, Floats, Now, State, needed
-from driftlab.metrics.column import Input
+from driftlab.metrics.column import Column
 
 
 @dataclass(frozen=True, repr=False)
@@ -16,7 +16,7 @@ class Learned(Detector):
     """Logistic combination of the scores of other detectors and of their fading means.
 
     With s the scores and e their ewma the score is ``1 / (1 + exp(-(bias + now . s + faded . e)))``, and 0.0 at the
-    first step. Made by `driftlab.tuning.combine.learn` from at least 100 problems; a combination learned on one
+    first step. Made by `driftlab.tuning.combine.combine` from at least 100 problems; a combination learned on one
     source is worse than a fixed formula on another, so it is never a default.
 
     Parameters
@@ -61,7 +61,7 @@ class Learned(Detector):
             raise InputError(f"decay must be in [0, 1), got {self.decay!r}")
 
     @cached_property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         return needed(self.parts)
 
     @property

@@ -10,7 +10,7 @@ from driftlab._util.errors import InputError
 from driftlab._util.spec import whole
 from driftlab.detectors.base import Floats, Now
 from driftlab.detectors.streaks import Streak
-from driftlab.metrics.column import Input
+from driftlab.metrics.column import Column
 from driftlab.metrics.columns.signals import AtGoal, NewBest, Shortfall
 
 
@@ -48,7 +48,7 @@ class Flat(Streak):
         whole("patience", self.patience, 1)
 
     @cached_property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         return (NewBest(self.signal),)
 
     def counts(self, now: Now) -> Floats:
@@ -97,7 +97,7 @@ class Regression(Streak):
             raise InputError(f"fall must be >= 0, got {self.fall!r}")
 
     @cached_property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         return (Shortfall(self.signal),)
 
     def counts(self, now: Now) -> Floats:
@@ -142,7 +142,7 @@ class AfterDone(Streak):
         whole("patience", self.patience, 1)
 
     @cached_property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         return (AtGoal(self.signal),)
 
     def counts(self, now: Now) -> Floats:

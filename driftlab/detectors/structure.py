@@ -9,7 +9,7 @@ import numpy as np
 from driftlab._util.spec import whole
 from driftlab.detectors.base import Detector, Evidence, Floats, Now, State, absolute, first_reaching
 from driftlab.detectors.streaks import Graded, Streak
-from driftlab.metrics.column import Event, Input
+from driftlab.metrics.column import Column, Event
 from driftlab.metrics.columns.transitions import Illegal, Pairs, Trapped
 
 
@@ -31,7 +31,7 @@ class StepCount(Detector):
     name: ClassVar[str] = "steps"
 
     @cached_property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         # Every detector reads one column at least, which tells how many traces still run.
         return (Event(),)
 
@@ -93,7 +93,7 @@ class IllegalTransition(Graded):
         object.__setattr__(self, "allowed", Illegal(self.allowed, self.view).allowed)
 
     @cached_property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         return (Illegal(self.allowed, self.view),)
 
     def fewest(self, threshold: float) -> float:
@@ -155,7 +155,7 @@ class DeadEnd(Streak):
         object.__setattr__(self, "ends", trap.ends)
 
     @cached_property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         return (Trapped(self.allowed, self.view, self.ends),)
 
     def counts(self, now: Now) -> Floats:

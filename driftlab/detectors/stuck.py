@@ -10,7 +10,7 @@ from driftlab._util.spec import whole
 from driftlab.detectors.accumulators import Accumulator, Ewma
 from driftlab.detectors.base import Floats, Now
 from driftlab.detectors.deltas import Accumulated
-from driftlab.metrics.column import Input
+from driftlab.metrics.column import Column
 from driftlab.metrics.novelty import Novelty
 from driftlab.metrics.repeat import Repeat
 
@@ -54,7 +54,7 @@ class Stuck(Accumulated):
         super().__post_init__()
 
     @cached_property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         repeats = (Repeat("action", last=self.last), Repeat("output", self.mask, self.last))
         return (Novelty("output", self.mask), *repeats)
 

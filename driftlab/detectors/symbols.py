@@ -11,7 +11,7 @@ from driftlab._util.spec import choice, whole
 from driftlab.detectors.base import Detector, Evidence, Floats, Now, State, absolute, first_reaching
 from driftlab.detectors.cycles import VIEWS, symbol_of
 from driftlab.detectors.streaks import Streak
-from driftlab.metrics.column import Input
+from driftlab.metrics.column import Column
 from driftlab.metrics.exact import Exact
 
 
@@ -28,7 +28,7 @@ class Windowed(Detector):
         whole("window", self.window, 2)
 
     @cached_property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         return (symbol_of(self.view, self.mask),)
 
     @property
@@ -199,7 +199,7 @@ class StateUnchanged(Streak):
         Exact(self.view, self.mask)
 
     @cached_property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         return (Exact(self.view, self.mask),)
 
     def counts(self, now: Now) -> Floats:

@@ -10,7 +10,7 @@ from driftlab._util.errors import InputError
 from driftlab._util.spec import whole
 from driftlab.detectors.base import Evidence, Floats, Now, State, absolute
 from driftlab.detectors.streaks import Graded, Streak
-from driftlab.metrics.column import Input
+from driftlab.metrics.column import Column
 from driftlab.metrics.columns.steps import CALL, NO_CALL, USER, Called, PhraseNovelty
 
 
@@ -54,7 +54,7 @@ class Phrases(Streak):
         PhraseNovelty(self.length, self.size)
 
     @cached_property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         return (PhraseNovelty(self.length, self.size),)
 
     def counts(self, now: Now) -> Floats:
@@ -95,7 +95,7 @@ class Idle(Graded):
         whole("patience", self.patience, 1)
 
     @cached_property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         return (Called(),)
 
     def start(self, n: int) -> State:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from driftlab.detectors.base import Detector, Evidence, Floats, Now, State
-from driftlab.metrics.column import Input
+from driftlab.metrics.column import Column
 from driftlab.metrics.columns.context import Context
 from driftlab.metrics.columns.under_roles import Reset, seen
 
@@ -44,7 +44,7 @@ class Within(Detector):
     context: Context
 
     @cached_property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         return (self._reset, *dict.fromkeys(shown for _, shown in self._columns))
 
     @cached_property
@@ -52,7 +52,7 @@ class Within(Detector):
         return Reset(self.context.resets, self.context.signals)
 
     @cached_property
-    def _columns(self) -> tuple[tuple[Input, Input], ...]:
+    def _columns(self) -> tuple[tuple[Column, Column], ...]:
         return tuple((column, seen(column, self.context)) for column in self.detector.needs)
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 
 from driftlab._util.errors import InputError
 from driftlab._util.extras import need
-from driftlab._util.plain import strict
+from driftlab._util.plain import for_json
 from driftlab.evaluation.labels import ratio
 from driftlab.evaluation.stats import LEVEL, normal_reach, proportion
 from driftlab.trace.schema import TraceInfo
@@ -66,7 +66,7 @@ class Agreement:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for strict JSON."""
-        found: dict[str, Any] = strict(vars(self))
+        found: dict[str, Any] = for_json(vars(self))
         return found
 
     def __str__(self) -> str:
@@ -80,10 +80,10 @@ class Agreement:
         return "\n".join(lines)
 
 
-Labels = Mapping[str, Any] | Iterable[TraceInfo]
+Labelled = Mapping[str, Any] | Iterable[TraceInfo]
 
 
-def agreement(first: Labels, second: Labels, *, tolerance: int = TOLERANCE, level: float = LEVEL) -> Agreement:
+def agreement(first: Labelled, second: Labelled, *, tolerance: int = TOLERANCE, level: float = LEVEL) -> Agreement:
     """Compare two annotators.
 
     Parameters
@@ -150,7 +150,7 @@ def kappa(first: Iterable[Hashable], second: Iterable[Hashable], *, level: float
 Read = tuple[str, int | None]
 
 
-def _read(labels: Labels) -> dict[str, Read]:
+def _read(labels: Labelled) -> dict[str, Read]:
     if isinstance(labels, Mapping):
         pairs = [(name, value if isinstance(value, tuple | list) else (value, None)) for name, value in labels.items()]
     else:

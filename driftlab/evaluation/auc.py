@@ -12,7 +12,7 @@ from driftlab.evaluation.stats import FEW, LEVEL, Design, difference, method5, n
 
 
 @dataclass(frozen=True, eq=False)
-class Ranked:
+class Auc:
     """An area under the ROC curve with what its interval needs.
 
     Attributes
@@ -35,7 +35,7 @@ class Ranked:
 
     Examples
     --------
-    >>> ranked = Ranked(0.9, np.full(100, 0.9), 8, 12, (8, 12))
+    >>> ranked = Auc(0.9, np.full(100, 0.9), 8, 12, (8, 12))
     >>> [round(bound, 2) for bound in ranked.interval()]
     [0.65, 0.97]
     """
@@ -93,7 +93,7 @@ class Ranked:
         """Range of the areas of single draws of noise; `nan` where this is no placebo."""
         return percentile(self.noises, level)
 
-    def over(self, control: "Ranked", level: float = LEVEL) -> tuple[float, float]:
+    def over(self, control: "Auc", level: float = LEVEL) -> tuple[float, float]:
         """Interval of the paired difference to a control ranked on the same traces.
 
         Paired bootstrap over problems (the wider of its percentiles and its normal interval, since a level
@@ -105,21 +105,21 @@ class Ranked:
         return difference(self.auc, control.auc, self.interval(level), control.interval(level), alike)
 
 
-def verdict(ranked: Ranked, within: Ranked, controls: Sequence[tuple[str, Ranked]], level: float = LEVEL) -> str:
+def verdict(ranked: Auc, within: Auc, controls: Sequence[tuple[str, Auc]], level: float = LEVEL) -> str:
     """Say in words what a ranking is worth beside its controls.
 
     Parameters
     ----------
-    ranked, within : Ranked
+    ranked, within : Auc
         The score at equal age; the same among traces of one setup.
-    controls : sequence of (str, Ranked)
+    controls : sequence of (str, Auc)
         Name and ranking of each control.
     level : float
         Of the intervals whose lower bounds decide; nearer 1 where the score is the best of several.
 
     Examples
     --------
-    >>> flat = Ranked(0.5, np.full(10, 0.5), 40, 40, (40, 40))
+    >>> flat = Auc(0.5, np.full(10, 0.5), 40, 40, (40, 40))
     >>> verdict(flat, flat, [("steps", flat)])
     'not better than steps'
     """

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from driftlab.detectors import Accumulator, Run
 from driftlab.evaluation.evaluation import Evaluation
 from driftlab.evaluation.labels import Floats
-from driftlab.evaluation.ranking import Ranking, Stratum
-from driftlab.evaluation.ranking import maxima as largest
+from driftlab.evaluation.ranking import Ranking, Stratum, maxima
 from driftlab.evaluation.thresholds import Curve
 
 GRID = np.linspace(0, 1, 101)
@@ -27,7 +26,7 @@ class Band:
 
 
 @dataclass(frozen=True, eq=False)
-class Maxima:
+class Extremes:
     """Largest scores of the traces a ranking compares, over the steps it compares.
 
     Attributes
@@ -42,26 +41,26 @@ class Maxima:
     weight: Floats
 
     def shares(self, threshold: float) -> tuple[float, float]:
-        """Return the shares of stalled and of good maxima at or above a threshold; `nan` without traces."""
+        """Return the shares of stalled and of good extremes at or above a threshold; `nan` without traces."""
         if not len(self.stalled):
             return float("nan"), float("nan")
         return float(np.mean(self.stalled >= threshold)), float(np.average(self.good >= threshold, weights=self.weight))
 
 
-def maxima(ranking: Ranking, scores: Floats, offsets: NDArray[np.int64]) -> Maxima:
+def extremes(ranking: Ranking, scores: Floats, offsets: NDArray[np.int64]) -> Extremes:
     """Return what a ranking compares.
 
     Examples
     --------
     >>> stratum = Stratum(np.array([0]), np.array([1]), start=1, width=2)
-    >>> found = maxima(Ranking((stratum,)), np.array([0, 0.5, 1, 1, 0, 0.75, 0.5]), np.array([0, 4, 7]))
+    >>> found = extremes(Ranking((stratum,)), np.array([0, 0.5, 1, 1, 0, 0.75, 0.5]), np.array([0, 4, 7]))
     >>> found.stalled.tolist(), found.good.tolist(), found.shares(0.8)
     ([1.0], [0.75], (1.0, 0.0))
     """
-    pairs = [largest(scores, offsets, stratum) for stratum in ranking.strata]
+    pairs = [maxima(scores, offsets, stratum) for stratum in ranking.strata]
     weights = [np.full(len(good), len(high) / len(good)) for high, good in pairs]
     nothing = np.zeros(0)
-    return Maxima(
+    return Extremes(
         np.concatenate([high for high, _ in pairs] or [nothing]),
         np.concatenate([good for _, good in pairs] or [nothing]),
         np.concatenate(weights or [nothing]),
@@ -140,9 +139,9 @@ def values_at(curve: Curve, value: str, thresholds: Floats) -> Floats:
     --------
     >>> from driftlab.evaluation.thresholds import curve
     >>> from driftlab.trace.schema import TraceInfo
-    >>> from driftlab.evaluation.labels import Truth
-    >>> truth = Truth.of([TraceInfo(id="a", label="good")], np.array([2]))
-    >>> found = curve(np.array([0.0, 0.5]), np.array([0, 2]), truth)
+    >>> from driftlab.evaluation.labels import Labels
+    >>> labels = Labels.of([TraceInfo(id="a", label="good")], np.array([2]))
+    >>> found = curve(np.array([0.0, 0.5]), np.array([0, 2]), labels)
     >>> values_at(found, "false_stop_rate", np.array([0.25, 0.5, 0.75])).tolist()
     [1.0, 1.0, 0.0]
     """
@@ -158,7 +157,7 @@ def _shares(
     scores: Floats, offsets: NDArray[np.int64], stratum: Stratum, weights: NDArray[np.integer[Any]]
 ) -> tuple[Floats, Floats, Floats]:
     """Share of good traces strictly above, at or above each stalled trace, and its weight, in each draw."""
-    high, good = largest(scores, offsets, stratum)
+    high, good = maxima(scores, offsets, stratum)
     order = np.argsort(good, kind="stable")
     good, heavy = good[order], weights[stratum.good[order]]
     upto = np.concatenate([np.zeros((1, heavy.shape[1])), np.cumsum(heavy, axis=0)])
@@ -176,4 +175,4 @@ def _ramp(share: float, low: Floats, high: Floats) -> Floats:
     return found
 
 
-__all__ = ["Band", "Maxima", "maxima", "placebo_band", "roc_band", "roc_draws", "values_at"]
+__all__ = ["Band", "Extremes", "extremes", "placebo_band", "roc_band", "roc_draws", "values_at"]

@@ -19,7 +19,7 @@ Side = tuple[Counts, Counts, Counts, Counts]  # weights of a stratum's stalled a
 
 
 @dataclass(frozen=True, eq=False)
-class Resampled:
+class Bootstrap:
     """A ranking's traces in every draw, looked up once for all scores.
 
     Parameters
@@ -33,7 +33,7 @@ class Resampled:
     >>> from driftlab.evaluation.ranking import Stratum
     >>> from driftlab.evaluation.stats import cluster_weights
     >>> ranking = Ranking((Stratum(np.array([0, 1]), np.array([2, 3]), 0, 1),))
-    >>> drawn = Resampled(ranking, cluster_weights("abcd", draws=3, seed=0))
+    >>> drawn = Bootstrap(ranking, cluster_weights("abcd", draws=3, seed=0))
     >>> drawn.areas(ranking.compared(np.array([0.75, 1, 0, 0.5]), np.arange(5))).tolist()
     [1.0, 1.0, 1.0]
     """

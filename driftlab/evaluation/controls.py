@@ -7,7 +7,7 @@ import numpy as np
 
 from driftlab._util.extras import need
 from driftlab.detectors import Detector, Plateau, Run
-from driftlab.evaluation.auc import Ranked
+from driftlab.evaluation.auc import Auc
 from driftlab.evaluation.evaluation import Evaluation
 from driftlab.evaluation.labels import Floats, Ints, ratio
 from driftlab.evaluation.ranking import Ranking, maxima
@@ -128,7 +128,7 @@ def control_rows(task: str, evaluation: Evaluation) -> list[Row]:
     ]
 
 
-def _row(task: str, name: str, words: str, ranked: Ranked, horizon: int | None) -> Row:
+def _row(task: str, name: str, words: str, ranked: Auc, horizon: int | None) -> Row:
     # For noise the range of its single draws says what one noisy metric may reach; the mean spreads less.
     low, high = ranked.band() if len(ranked.noises) else ranked.interval()
     row: Row = {"verdict": words, "task": task, "detector": name, "metric": name, "view": "", "accumulator": ""}
@@ -162,11 +162,11 @@ def _alike(evaluation: Evaluation) -> dict[str, Ranking]:
     }
 
 
-def _area(name: str, ranked: Ranked, level: float) -> Row:
+def _area(name: str, ranked: Auc, level: float) -> Row:
     low, high = ranked.interval(level)
     return {name: ranked.auc, f"{name}_low": low, f"{name}_high": high}
 
 
-def _over(name: str, ranked: Ranked, control: Ranked, level: float) -> Row:
+def _over(name: str, ranked: Auc, control: Auc, level: float) -> Row:
     low, high = ranked.over(control, level) if not math.isnan(control.auc) else (math.nan, math.nan)
     return {f"over_{name}": ranked.auc - control.auc, f"over_{name}_low": low, f"over_{name}_high": high}

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from driftlab.evaluation.labels import Floats, Ints, Truth, outcomes, ratio
+from driftlab.evaluation.labels import Floats, Ints, Labels, outcomes, ratio
 from driftlab.metrics.columns.spent import Spent
 from driftlab.metrics.measurements import Measurements
 
 
 @dataclass(frozen=True)
-class Bill:
+class Cost:
     """What a rule saves and loses in one unit.
 
     Attributes
@@ -24,7 +24,7 @@ class Bill:
 
     Examples
     --------
-    >>> Bill(saved=25.0, wasted=10.0, lost=0.0, stalled=100.0, good=80.0, untold=0).share
+    >>> Cost(saved=25.0, wasted=10.0, lost=0.0, stalled=100.0, good=80.0, untold=0).share
     0.25
     """
 
@@ -41,7 +41,7 @@ class Bill:
         return float(ratio(self.saved, self.stalled))
 
 
-def bill(alarms: Ints, truth: Truth, measured: Measurements, unit: str) -> Bill | None:
+def cost(alarms: Ints, labels: Labels, measured: Measurements, unit: str) -> Cost | None:
     """Add up what first alarms save and lose; None where the unit was not measured.
 
     Examples
@@ -52,28 +52,28 @@ def bill(alarms: Ints, truth: Truth, measured: Measurements, unit: str) -> Bill 
     >>> from driftlab.trace.schema import Span, Step, Trace
     >>> loop = Trace(id="a", label="stalled", stalls=[Span(1)], steps=[Step(tokens=n) for n in (8, 4, 2, 1)])
     >>> measured = measure([loop], [Spent("tokens")])
-    >>> found = bill(np.array([2]), Truth.of([loop], np.array([4])), measured, "tokens")
+    >>> found = cost(np.array([2]), Labels.of([loop], np.array([4])), measured, "tokens")
     >>> found.saved, found.wasted, found.stalled
     (1.0, 6.0, 15.0)
     """
     if Spent(unit) not in measured.columns:
         return None
     raw: Floats = measured.columns[Spent(unit)]
-    named, starts = outcomes(alarms, truth), measured.offsets[:-1]
+    named, starts = outcomes(alarms, labels), measured.offsets[:-1]
     total = np.concatenate([[0.0], np.cumsum(np.nan_to_num(raw))])
 
     def between(first: Ints, last: Ints, rows: "np.typing.NDArray[np.bool_]") -> float:
         return float((total[starts + last] - total[starts + first])[rows].sum())
 
     hits, ran_on = named == "hit", np.isin(named, ["miss", "late"])
-    labelled = np.repeat(truth.stalled | truth.good, truth.lengths)
-    none, stop = np.zeros_like(alarms), np.clip(alarms + 1, 0, truth.lengths)
-    wasted = between(truth.onset, stop, hits) + between(truth.onset, truth.end, ran_on)
-    return Bill(
-        saved=between(stop, truth.lengths, hits),
+    labelled = np.repeat(labels.stalled | labels.good, labels.lengths)
+    none, stop = np.zeros_like(alarms), np.clip(alarms + 1, 0, labels.lengths)
+    wasted = between(labels.onset, stop, hits) + between(labels.onset, labels.end, ran_on)
+    return Cost(
+        saved=between(stop, labels.lengths, hits),
         wasted=wasted,
-        lost=between(stop, truth.lengths, named == "false stop"),
-        stalled=between(none, truth.lengths, truth.stalled),
-        good=between(none, truth.lengths, truth.good),
+        lost=between(stop, labels.lengths, named == "false stop"),
+        stalled=between(none, labels.lengths, labels.stalled),
+        good=between(none, labels.lengths, labels.good),
         untold=int((np.isnan(raw) & labelled).sum()),
     )

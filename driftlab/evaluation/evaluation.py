@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from driftlab._util.errors import InputError
 from driftlab.detectors import Accumulator, Detector, Plateau, Run, score
-from driftlab.evaluation.auc import Ranked, verdict
-from driftlab.evaluation.bootstrap import Resampled
-from driftlab.evaluation.labels import Floats, Truth
+from driftlab.evaluation.auc import Auc, verdict
+from driftlab.evaluation.bootstrap import Bootstrap
+from driftlab.evaluation.labels import Floats, Labels
 from driftlab.evaluation.ranking import Maxima, Ranking
 from driftlab.evaluation.stats import Design, cluster_weights
 from driftlab.evaluation.strata import KEEP_GOOD, equal_age, horizon, landmark, matched, whole_trace
@@ -50,39 +50,39 @@ class Evaluation:
     measurements: Measurements
     draws: int = 1000
     seed: int = 0
-    _placebos: dict[Accumulator, Ranked] = field(default_factory=dict, init=False)
-    _resampled: dict[Ranking, Resampled] = field(default_factory=dict, init=False)
+    _placebos: dict[Accumulator, Auc] = field(default_factory=dict, init=False)
+    _resampled: dict[Ranking, Bootstrap] = field(default_factory=dict, init=False)
     _facts: dict[Ranking, tuple[tuple[int, int], Design, Design]] = field(default_factory=dict, init=False)
 
     @cached_property
-    def truth(self) -> Truth:
+    def labels(self) -> Labels:
         """Labels of the traces."""
-        return Truth.of(self.measurements.infos, self.measurements.lengths)
+        return Labels.of(self.measurements.infos, self.measurements.lengths)
 
     @cached_property
     def horizon(self) -> int | None:
         """Steps that are compared (law 15); None when too few traces are left for any."""
-        return horizon(self.truth)
+        return horizon(self.labels)
 
     @cached_property
     def ranking(self) -> Ranking:
         """Stalls at equal age (law 15)."""
-        return Ranking(()) if self.horizon is None else equal_age(self.truth, self.horizon)
+        return Ranking(()) if self.horizon is None else equal_age(self.labels, self.horizon)
 
     @cached_property
     def whole(self) -> Ranking:
         """Maxima over whole traces, which length alone decides."""
-        return whole_trace(self.truth)
+        return whole_trace(self.labels)
 
     @cached_property
     def length_matched(self) -> Ranking:
         """Whole traces that differ by at most 2 steps."""
-        return matched(self.truth)
+        return matched(self.labels)
 
     @cached_property
     def landmark(self) -> Ranking:
         """The first H steps of the traces that run so long."""
-        return Ranking(()) if self.horizon is None else landmark(self.truth, self.horizon)
+        return Ranking(()) if self.horizon is None else landmark(self.labels, self.horizon)
 
     @cached_property
     def within_problem(self) -> Ranking:
@@ -109,8 +109,8 @@ class Evaluation:
         """How many traces of each label, problems, agents, setups among the labelled ones."""
         infos, made = self.measurements.infos, self._labelled
         return {
-            "stalled": int(self.truth.stalled.sum()),
-            "good": int(self.truth.good.sum()),
+            "stalled": int(self.labels.stalled.sum()),
+            "good": int(self.labels.good.sum()),
             "unsure": sum(info.label == "unsure" for info in infos),
             "unlabelled": len(infos) - len(made) - sum(info.label == "unsure" for info in infos),
             "problems": len({info.group for info in made}),
@@ -131,16 +131,16 @@ class Evaluation:
     @cached_property
     def undefined(self) -> str:
         """Why no score can be ranked here; empty when it can."""
-        for word, mask in (("stalled", self.truth.stalled), ("good", self.truth.good)):
+        for word, mask in (("stalled", self.labels.stalled), ("good", self.labels.good)):
             if not mask.any():
                 return f"undefined: no {word} traces"
         if self.horizon is None:
-            good = int(self.truth.good.sum())
+            good = int(self.labels.good.sum())
             short = f"{good} good traces, {KEEP_GOOD} needed" if good < KEEP_GOOD else "too few run equally long"
             return f"undefined: {short}"
         return ""
 
-    def rank(self, scores: Floats, ranking: Ranking | None = None) -> Ranked:
+    def rank(self, scores: Floats, ranking: Ranking | None = None) -> Auc:
         """Rank one score, by default over stalls at equal age.
 
         Raises
@@ -153,7 +153,7 @@ class Evaluation:
         compared = ranking.compared(scores, self.measurements.offsets)
         return self._ranked(ranking, float(ranking.areas(compared)[0]), partial(self._areas, ranking, compared))
 
-    def placebo(self, detector: Detector) -> Ranked:
+    def placebo(self, detector: Detector) -> Auc:
         """Rank noise through the same accumulator: the mean of `PLACEBO_DRAWS` draws of it."""
         accumulator = _accumulator(detector)
         if accumulator not in self._placebos:
@@ -172,12 +172,12 @@ class Evaluation:
         plateau = Plateau(Noise(), accumulator)
         return score(self._noises, [plateau])[plateau].reshape(PLACEBO_DRAWS, -1)
 
-    def steps(self) -> Ranked:
+    def steps(self) -> Auc:
         """Rank the step counter: 0.5 by construction wherever traces of equal age are compared."""
         auc = 0.5 if self.ranking.strata else math.nan
         return replace(self._ranked(self.ranking, auc, np.full(self.draws, auc)), constant=True)
 
-    def setup(self) -> Ranked:
+    def setup(self) -> Auc:
         """Rank the stall rate of each trace's setup, learned on other problems; areas within folds.
 
         `nan` where there is one setup only.
@@ -186,26 +186,26 @@ class Evaluation:
 
     @cached_property
     def _labelled(self) -> list[TraceInfo]:
-        made = self.truth.stalled | self.truth.good
+        made = self.labels.stalled | self.labels.good
         return [info for info, use in zip(self.measurements.infos, made, strict=True) if use]
 
     @cached_property
     def _rates(self) -> tuple[Floats, list[Hashable]]:
-        return _stall_rates(self.measurements, self.truth, self.seed)
+        return _stall_rates(self.measurements, self.labels, self.seed)
 
-    def _ranked(self, ranking: Ranking, auc: float, drawn: Floats | Callable[[], Floats]) -> Ranked:
+    def _ranked(self, ranking: Ranking, auc: float, drawn: Floats | Callable[[], Floats]) -> Auc:
         if ranking not in self._facts:
             sides = [len({self.groups[i] for i in side}) for side in (ranking.stalled, ranking.good)]
             designs = ranking.design(range(len(self.groups))), ranking.design(self.groups)
             self._facts[ranking] = ((sides[0], sides[1]), *designs)
         problems, traces_tell, problems_tell = self._facts[ranking]
-        return Ranked(auc, drawn, ranking.n_stalled, len(ranking.good), problems, traces_tell, problems_tell)
+        return Auc(auc, drawn, ranking.n_stalled, len(ranking.good), problems, traces_tell, problems_tell)
 
     def _areas(self, ranking: Ranking, compared: Sequence[Maxima]) -> Floats:
         """Areas in every draw. Only the rankings that every score goes through stay looked up."""
         if ranking in (self.ranking, self.within_setup) and ranking not in self._resampled:
-            self._resampled[ranking] = Resampled(ranking, self.weights)
-        resampled = self._resampled.get(ranking) or Resampled(ranking, self.weights)
+            self._resampled[ranking] = Bootstrap(ranking, self.weights)
+        resampled = self._resampled.get(ranking) or Bootstrap(ranking, self.weights)
         return resampled.areas(compared)
 
     @cached_property
@@ -224,7 +224,7 @@ def _accumulator(detector: Detector) -> Accumulator:
     return found if isinstance(found, Accumulator) else Run(detector.patience)
 
 
-def _stall_rates(measurements: Measurements, truth: Truth, seed: int) -> tuple[Floats, list[Hashable]]:
+def _stall_rates(measurements: Measurements, labels: Labels, seed: int) -> tuple[Floats, list[Hashable]]:
     """Out-of-fold stall rate of each trace's setup, and the fold of its problem."""
     groups = [info.group for info in measurements.infos]
     names = sorted(set(groups))
@@ -234,10 +234,10 @@ def _stall_rates(measurements: Measurements, truth: Truth, seed: int) -> tuple[F
     rates = np.zeros(len(groups))
     for fold in range(FOLDS):
         train = folds != fold
-        base = _share(truth.stalled[train], truth.good[train])
+        base = _share(labels.stalled[train], labels.good[train])
         for setup in np.unique(setups[~train].astype(str)):
             known = train & (setups == setup)
-            rate = _share(truth.stalled[known], truth.good[known])
+            rate = _share(labels.stalled[known], labels.good[known])
             rates[~train & (setups == setup)] = base if math.isnan(rate) else rate
     return np.nan_to_num(rates), [int(fold) for fold in folds]
 
@@ -247,7 +247,7 @@ def _share(stalled: NDArray[np.bool_], good: NDArray[np.bool_]) -> float:
     return float(stalled.sum() / labelled) if labelled else math.nan
 
 
-__all__ = ["PLACEBO_DRAWS", "Evaluation", "Ranked", "verdict"]
+__all__ = ["PLACEBO_DRAWS", "Auc", "Evaluation", "verdict"]
 
 
 def _check(scores: Floats, measurements: Measurements) -> None:

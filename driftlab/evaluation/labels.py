@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Truth:
+class Labels:
     """Labels of several traces as arrays, all (n_traces,).
 
     Attributes
@@ -33,8 +33,8 @@ class Truth:
     Examples
     --------
     >>> from driftlab.trace.schema import Span
-    >>> truth = Truth.of([TraceInfo(id="a", label="stalled", stalls=(Span(3),))], np.array([9]))
-    >>> truth.onset.tolist(), truth.end.tolist(), truth.detectable(7).tolist()
+    >>> labels = Labels.of([TraceInfo(id="a", label="stalled", stalls=(Span(3),))], np.array([9]))
+    >>> labels.onset.tolist(), labels.end.tolist(), labels.detectable(7).tolist()
     ([3], [9], [False])
     """
 
@@ -45,7 +45,7 @@ class Truth:
     lengths: Ints
 
     @classmethod
-    def of(cls, infos: Sequence[TraceInfo], lengths: Ints) -> "Truth":
+    def of(cls, infos: Sequence[TraceInfo], lengths: Ints) -> "Labels":
         """Read labels and first spans."""
         first = [min(i.stalls, key=lambda s: s.start) if i.label == "stalled" and i.stalls else None for i in infos]
         ends = [-1 if s is None else int(n) if s.end is None else s.end for s, n in zip(first, lengths, strict=True)]
@@ -53,23 +53,23 @@ class Truth:
         good = np.array([info.label == "good" for info in infos], dtype=bool)
         return cls(onset >= 0, good, onset, np.array(ends, dtype=np.int64), np.asarray(lengths, dtype=np.int64))
 
-    def take(self, rows: Any) -> "Truth":
+    def take(self, rows: Any) -> "Labels":
         """Return the labels of some traces, named by index or by a mask."""
-        return Truth(self.stalled[rows], self.good[rows], self.onset[rows], self.end[rows], self.lengths[rows])
+        return Labels(self.stalled[rows], self.good[rows], self.onset[rows], self.end[rows], self.lengths[rows])
 
     def detectable(self, patience: int) -> NDArray[np.bool_]:
         """Stalled traces with at least `patience` steps inside the stall."""
         return self.stalled & (self.end - self.onset >= patience)
 
 
-def outcomes(alarms: Ints, truth: Truth) -> NDArray[np.str_]:
+def outcomes(alarms: Ints, labels: Labels) -> NDArray[np.str_]:
     """Name what each first alarm is worth, shape (n_traces,).
 
     Parameters
     ----------
     alarms : (n_traces,) int array
         Step of the first alarm, -1 for none.
-    truth : Truth
+    labels : Labels
 
     Returns
     -------
@@ -81,26 +81,26 @@ def outcomes(alarms: Ints, truth: Truth) -> NDArray[np.str_]:
     --------
     >>> from driftlab.trace.schema import Span
     >>> infos = [TraceInfo(id="a", label="stalled", stalls=(Span(3, 6),)), TraceInfo(id="b", label="good")]
-    >>> truth = Truth.of(infos, np.array([9, 9]))
-    >>> [outcomes(np.array([t, t]), truth).tolist() for t in (2, 3, 6, -1)]
+    >>> labels = Labels.of(infos, np.array([9, 9]))
+    >>> [outcomes(np.array([t, t]), labels).tolist() for t in (2, 3, 6, -1)]
     [['premature', 'false stop'], ['hit', 'false stop'], ['late', 'false stop'], ['miss', 'pass']]
     """
-    return np.array(OUTCOMES)[coded(alarms, truth)]
+    return np.array(OUTCOMES)[coded(alarms, labels)]
 
 
-def coded(alarms: Ints, truth: Truth) -> Ints:
+def coded(alarms: Ints, labels: Labels) -> Ints:
     """Number each outcome by its place in `OUTCOMES`; several rows of alarms, (..., n_traces), at once.
 
     Examples
     --------
-    >>> truth = Truth.of([TraceInfo(id="b", label="good")], np.array([9]))
-    >>> coded(np.array([[4], [-1]]), truth).tolist()
+    >>> labels = Labels.of([TraceInfo(id="b", label="good")], np.array([9]))
+    >>> coded(np.array([[4], [-1]]), labels).tolist()
     [[4], [5]]
     """
-    stalled = np.where(alarms < truth.onset, _PREMATURE, np.where(alarms < truth.end, _HIT, _LATE))
+    stalled = np.where(alarms < labels.onset, _PREMATURE, np.where(alarms < labels.end, _HIT, _LATE))
     stalled = np.where(alarms < 0, _MISS, stalled)
     good = np.where(alarms < 0, _PASS, _FALSE_STOP)
-    found: Ints = np.where(truth.stalled, stalled, np.where(truth.good, good, _NONE))
+    found: Ints = np.where(labels.stalled, stalled, np.where(labels.good, good, _NONE))
     return found
 
 

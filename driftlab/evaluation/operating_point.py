@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from driftlab._util.extras import need
 from driftlab.detectors import Detector, first_alarms
-from driftlab.evaluation.cost import bill
-from driftlab.evaluation.labels import Floats, Ints, Truth, outcomes, ratio
+from driftlab.evaluation.cost import cost
+from driftlab.evaluation.labels import Floats, Ints, Labels, outcomes, ratio
 from driftlab.evaluation.stats import LEVEL, clustered, normal_reach
 from driftlab.evaluation.tally import delays_of, tally
 from driftlab.metrics.columns.spent import UNITS
@@ -19,7 +19,7 @@ from driftlab.metrics.measurements import Measurements
 Row = dict[str, Any]
 
 
-def point(
+def operating_point(
     measured: Measurements,
     scores: Floats,
     detector: Detector,
@@ -61,22 +61,22 @@ def point(
     >>> from driftlab.metrics.measurements import measure
     >>> from driftlab.trace.schema import Step, Trace
     >>> measured = measure([Trace(id="a", label="good", steps=[Step()] * 3)], StepCount().needs)
-    >>> found = point(measured, StepCount().scores(measured), StepCount(), 0.5)
+    >>> found = operating_point(measured, StepCount().scores(measured), StepCount(), 0.5)
     >>> found["false_stop_rate"], found["recall"], found["false_stops_per_100"]
     (1.0, nan, 50.0)
     """
-    truth = Truth.of(measured.infos, measured.lengths)
+    labels = Labels.of(measured.infos, measured.lengths)
     alarms = first_alarms(scores, measured.offsets, threshold)
-    found, named = tally(alarms, truth, detector.patience), outcomes(alarms, truth)
+    found, named = tally(alarms, labels, detector.patience), outcomes(alarms, labels)
     groups = np.array([info.group for info in measured.infos], dtype=object).reshape(-1, 2)
     here = float(ratio(found.n_stalled, found.n_stalled + found.n_good))
     row: Row = {"threshold": threshold, "n_stalled": found.n_stalled, "n_good": found.n_good}
     row |= {"undetectable": found.undetectable, "prevalence": here}
-    fired = (truth.stalled | truth.good) & (alarms >= 0)
+    fired = (labels.stalled | labels.good) & (alarms >= 0)
     shares = {
         "precision": ("hit", fired),
-        "recall": ("hit", truth.stalled),
-        "false_stop_rate": ("false stop", truth.good),
+        "recall": ("hit", labels.stalled),
+        "false_stop_rate": ("false stop", labels.good),
     }
     for name, (word, among) in shares.items():
         row |= _share(name, (named == word)[among], groups[among], level)
@@ -84,11 +84,11 @@ def point(
     row |= {"attainable": found.attainable, "saved": found.saved}
     row |= {"premature": found.premature, "late": found.late, "miss": found.miss}
     row |= per_100(found.false_stop, found.good_steps - found.lost_steps, level)
-    delays = delays_of(alarms, truth)
+    delays = delays_of(alarms, labels)
     slow = float(np.quantile(delays, 0.9)) if len(delays) else math.nan
     row |= {"delay": found.delay, "delay_mean": found.mean_delay, "delay_90": slow}
     row |= {"wasted_steps": found.wasted_steps, "lost_steps": found.lost_steps}
-    return row | _bills(alarms, truth, measured)
+    return row | _costs(alarms, labels, measured)
 
 
 def per_100(count: int, steps: int, level: float = LEVEL) -> Row:
@@ -108,7 +108,7 @@ def per_100(count: int, steps: int, level: float = LEVEL) -> Row:
     return dict(zip(names, (100 * count / steps, 100 * float(np.nan_to_num(low)), 100 * float(high)), strict=True))
 
 
-def risk(alarms: Ints, truth: Truth, level: float = LEVEL) -> Any:
+def risk(alarms: Ints, labels: Labels, level: float = LEVEL) -> Any:
     """Return the cumulative risk of a false stop by step (Kaplan-Meier): good runs that ended are censored.
 
     Returns
@@ -119,16 +119,16 @@ def risk(alarms: Ints, truth: Truth, level: float = LEVEL) -> Any:
     Examples
     --------
     >>> from driftlab.trace.schema import TraceInfo
-    >>> truth = Truth.of([TraceInfo(id=i, label="good") for i in "abcd"], np.array([2, 9, 9, 9]))
-    >>> risk(np.array([-1, 4, -1, -1]), truth)[["step", "at_risk", "risk"]].round(3).values.tolist()
+    >>> labels = Labels.of([TraceInfo(id=i, label="good") for i in "abcd"], np.array([2, 9, 9, 9]))
+    >>> risk(np.array([-1, 4, -1, -1]), labels)[["step", "at_risk", "risk"]].round(3).values.tolist()
     [[4.0, 3.0, 0.333]]
     """
-    good = truth.good & (truth.lengths > 0)
+    good = labels.good & (labels.lengths > 0)
     stopped = alarms[good] >= 0
     pandas = need("pandas", "study")
     if not stopped.any():
         return pandas.DataFrame({name: [] for name in ("step", "at_risk", "risk", "low", "high")})
-    last = np.where(stopped, alarms[good], truth.lengths[good] - 1)
+    last = np.where(stopped, alarms[good], labels.lengths[good] - 1)
     # The library wants times above 0 and censors after events: step t is time t + 1.
     fitted = need("statsmodels.duration.survfunc", "study").SurvfuncRight(last + 1, stopped)
     cumulative, reach = 1 - fitted.surv_prob, normal_reach(level) * np.nan_to_num(fitted.surv_prob_se)
@@ -137,7 +137,7 @@ def risk(alarms: Ints, truth: Truth, level: float = LEVEL) -> Any:
     return pandas.DataFrame(columns)
 
 
-def delay_counts(alarms: Ints, truth: Truth) -> Any:
+def delay_counts(alarms: Ints, labels: Labels) -> Any:
     """Return how many hits came after how many steps.
 
     Returns
@@ -145,7 +145,7 @@ def delay_counts(alarms: Ints, truth: Truth) -> Any:
     pandas.DataFrame
         Columns: delay (steps after the onset), hits.
     """
-    delay, hits = np.unique(delays_of(alarms, truth), return_counts=True)
+    delay, hits = np.unique(delays_of(alarms, labels), return_counts=True)
     return need("pandas", "study").DataFrame({"delay": delay, "hits": hits})
 
 
@@ -155,10 +155,10 @@ def _share(name: str, flags: NDArray[np.bool_], groups: NDArray[Any], level: flo
     return {name: value, f"{name}_low": low, f"{name}_high": high}
 
 
-def _bills(alarms: Ints, truth: Truth, measured: Measurements, units: Iterable[str] = UNITS) -> Row:
+def _costs(alarms: Ints, labels: Labels, measured: Measurements, units: Iterable[str] = UNITS) -> Row:
     row: Row = {}
     for unit in units:
-        found = bill(alarms, truth, measured, unit)
+        found = cost(alarms, labels, measured, unit)
         if found is not None:
             row |= {f"{word}_{unit}": getattr(found, word) for word in ("saved", "wasted", "lost")}
     return row

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from driftlab.evaluation.labels import OUTCOMES, Floats, Ints, Outcome, Truth, outcomes, ratio
+from driftlab.evaluation.labels import OUTCOMES, Floats, Ints, Labels, Outcome, outcomes, ratio
 from driftlab.evaluation.thresholds import Curve, curve, curves
 
 
@@ -34,8 +34,8 @@ class Tally:
     Examples
     --------
     >>> from driftlab.trace.schema import Span, TraceInfo
-    >>> truth = Truth.of([TraceInfo(id="a", label="stalled", stalls=(Span(3),))], np.array([9]))
-    >>> found = tally(np.array([5]), truth, patience=2)
+    >>> labels = Labels.of([TraceInfo(id="a", label="stalled", stalls=(Span(3),))], np.array([9]))
+    >>> found = tally(np.array([5]), labels, patience=2)
     >>> found.recall, found.saved_steps, found.wasted_steps, found.attainable
     (1.0, 3, 3, 1.0)
     """
@@ -112,60 +112,71 @@ class Tally:
         return float(ratio(self.recall * prevalence, alarms + self.false_stop_rate * (1 - prevalence)))
 
 
-def tally(alarms: Ints, truth: Truth, patience: int = 1) -> Tally:
+def tally(alarms: Ints, labels: Labels, patience: int = 1) -> Tally:
     """Count outcomes.
 
     Parameters
     ----------
     alarms : (n_traces,) int array
         Step of the first alarm, -1 for none.
-    truth : Truth
+    labels : Labels
     patience : int
         Of the rule: stalls that are shorter cannot be seen.
 
     Examples
     --------
     >>> from driftlab.trace.schema import TraceInfo
-    >>> truth = Truth.of([TraceInfo(id="b", label="good")], np.array([9]))
-    >>> found = tally(np.array([-1]), truth)
+    >>> labels = Labels.of([TraceInfo(id="b", label="good")], np.array([9]))
+    >>> found = tally(np.array([-1]), labels)
     >>> found.false_stop_rate, found.recall
     (0.0, nan)
     """
-    named = outcomes(alarms, truth)
-    after, delays = truth.lengths - 1 - alarms, delays_of(alarms, truth)
+    named = outcomes(alarms, labels)
+    after, delays = labels.lengths - 1 - alarms, delays_of(alarms, labels)
     hits, stops = named == "hit", named == "false stop"
     ran_on = np.isin(named, ["miss", "late"])
     return Tally(
         **{_FIELD.get(name, name): int((named == name).sum()) for name in OUTCOMES if name != "none"},
-        undetectable=int((truth.stalled & ~truth.detectable(patience)).sum()),
+        undetectable=int((labels.stalled & ~labels.detectable(patience)).sum()),
         saved_steps=int(after[hits].sum()),
-        stalled_steps=int(truth.lengths[truth.stalled].sum()),
+        stalled_steps=int(labels.lengths[labels.stalled].sum()),
         lost_steps=int(after[stops].sum()),
-        good_steps=int(truth.lengths[truth.good].sum()),
+        good_steps=int(labels.lengths[labels.good].sum()),
         delay=float(np.median(delays)) if len(delays) else float("nan"),
         mean_delay=float(np.mean(delays)) if len(delays) else float("nan"),
-        wasted_steps=int((delays + 1).sum() + (truth.end - truth.onset)[ran_on].sum()),
+        wasted_steps=int((delays + 1).sum() + (labels.end - labels.onset)[ran_on].sum()),
     )
 
 
-def delays_of(alarms: Ints, truth: Truth) -> Ints:
+def delays_of(alarms: Ints, labels: Labels) -> Ints:
     """Return alarm - onset of every hit, in steps, shape (n_hits,).
 
     Examples
     --------
     >>> from driftlab.trace.schema import Span, TraceInfo
-    >>> truth = Truth.of([TraceInfo(id="a", label="stalled", stalls=(Span(3),))], np.array([9]))
-    >>> delays_of(np.array([5]), truth).tolist()
+    >>> labels = Labels.of([TraceInfo(id="a", label="stalled", stalls=(Span(3),))], np.array([9]))
+    >>> delays_of(np.array([5]), labels).tolist()
     [2]
     """
-    hits = outcomes(alarms, truth) == "hit"
-    found: Ints = (alarms - truth.onset)[hits]
+    hits = outcomes(alarms, labels) == "hit"
+    found: Ints = (alarms - labels.onset)[hits]
     return found
 
 
 _FIELD = {"false stop": "false_stop", "pass": "passed"}
 
 __all__ = [
-    "OUTCOMES", "Curve", "Floats", "Ints", "Outcome", "Tally", "Truth",
-    "curve", "curves", "delays_of", "outcomes", "ratio", "tally",
+    "OUTCOMES",
+    "Curve",
+    "Floats",
+    "Ints",
+    "Labels",
+    "Outcome",
+    "Tally",
+    "curve",
+    "curves",
+    "delays_of",
+    "outcomes",
+    "ratio",
+    "tally",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from driftlab._util.spec import share
-from driftlab.evaluation.labels import OUTCOMES, Floats, Ints, Outcome, Truth, coded, ratio
+from driftlab.evaluation.labels import OUTCOMES, Floats, Ints, Labels, Outcome, coded, ratio
 
 ALARMS: tuple[Outcome, ...] = ("hit", "premature", "late", "false stop")  # what an alarm may be, where it counts
 _LINE = np.array([ALARMS.index(name) if name in ALARMS else -1 for name in OUTCOMES])
@@ -88,7 +88,7 @@ class Curve:
         return float(self.thresholds[within[np.flatnonzero(saved == saved.max())[-1]]])
 
 
-def curve(scores: Floats, offsets: Ints, truth: Truth) -> Curve:
+def curve(scores: Floats, offsets: Ints, labels: Labels) -> Curve:
     """Count outcomes at every threshold.
 
     A trace's alarm moves only where its running maximum moves: a record at step t that lifts the
@@ -98,23 +98,23 @@ def curve(scores: Floats, offsets: Ints, truth: Truth) -> Curve:
     ----------
     scores : (n_steps_in_all,) array
     offsets : (n_traces + 1,) array
-    truth : Truth
+    labels : Labels
 
     Examples
     --------
     >>> from driftlab.trace.schema import TraceInfo
-    >>> truth = Truth.of([TraceInfo(id="b", label="good")], np.array([3]))
-    >>> found = curve(np.array([0.0, 0.25, 0.5]), np.array([0, 3]), truth)
+    >>> labels = Labels.of([TraceInfo(id="b", label="good")], np.array([3]))
+    >>> found = curve(np.array([0.0, 0.25, 0.5]), np.array([0, 3]), labels)
     >>> found.thresholds.tolist(), found.false_stop.tolist()
     ([0.25, 0.5], [1, 1])
     """
-    many = curves(scores, offsets, truth, np.ones((1, len(truth.lengths)), dtype=bool))
+    many = curves(scores, offsets, labels, np.ones((1, len(labels.lengths)), dtype=bool))
     counts = {name: value[0] for name, value in vars(many).items() if name != "thresholds"}
     whole = {name: int(counts[name][0]) for name in ("n_stalled", "n_good", "stalled_steps")}
     return Curve(many.thresholds, **counts | whole)
 
 
-def curves(scores: Floats, offsets: Ints, truth: Truth, members: NDArray[np.bool_]) -> Curve:
+def curves(scores: Floats, offsets: Ints, labels: Labels, members: NDArray[np.bool_]) -> Curve:
     """Count outcomes at every threshold for several sets of traces, with one grid of thresholds.
 
     Parameters
@@ -127,24 +127,24 @@ def curves(scores: Floats, offsets: Ints, truth: Truth, members: NDArray[np.bool
     Examples
     --------
     >>> from driftlab.trace.schema import TraceInfo
-    >>> truth = Truth.of([TraceInfo(id=i, label="good") for i in "ab"], np.array([1, 1]))
-    >>> found = curves(np.array([0.25, 0.5]), np.array([0, 1, 2]), truth, np.eye(2, dtype=bool))
+    >>> labels = Labels.of([TraceInfo(id=i, label="good") for i in "ab"], np.array([1, 1]))
+    >>> found = curves(np.array([0.25, 0.5]), np.array([0, 1, 2]), labels, np.eye(2, dtype=bool))
     >>> found.thresholds.tolist(), found.false_stop.tolist()
     ([0.25, 0.5], [[1, 0], [1, 1]])
     """
     values, t, trace, low, high = records(scores, offsets)
     grid, high = np.unique(high, return_inverse=True)
     low = np.searchsorted(grid, low, side="right")
-    code = _LINE[coded(t, truth.take(trace))]
+    code = _LINE[coded(t, labels.take(trace))]
     told = np.flatnonzero(code >= 0)
     found = _Falls(members[:, trace[told]], code[told], low[told], high[told], len(grid))
-    after, delay = (truth.lengths[trace] - 1 - t)[told], (t - truth.onset[trace])[told]
+    after, delay = (labels.lengths[trace] - 1 - t)[told], (t - labels.onset[trace])[told]
     counts = [*found.counts(), found.over_hits(after), found.over_hits(delay)]
     names = ("hit", "premature", "late", "false_stop", "saved_steps", "delay_steps")
     whole: dict[str, Any] = {
-        "n_stalled": (members @ truth.stalled.astype(np.int64))[:, None],
-        "n_good": (members @ truth.good.astype(np.int64))[:, None],
-        "stalled_steps": (members @ (truth.stalled * truth.lengths))[:, None],
+        "n_stalled": (members @ labels.stalled.astype(np.int64))[:, None],
+        "n_good": (members @ labels.good.astype(np.int64))[:, None],
+        "stalled_steps": (members @ (labels.stalled * labels.lengths))[:, None],
     }
     return Curve(values[grid], **dict(zip(names, counts, strict=True)), **whole)
 

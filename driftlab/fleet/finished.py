@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from driftlab.evaluation.labels import Ints, Truth, outcomes
+from driftlab.evaluation.labels import Ints, Labels, outcomes
 from driftlab.evaluation.tally import Tally, tally
 from driftlab.metrics.measurements import measure
 from driftlab.rules.policy import Policy
@@ -14,49 +14,49 @@ from driftlab.trace.schema import Trace
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class FinishedRuns:
     """Finished runs under a policy.
 
     Attributes
     ----------
     policy : Policy
-    walked : tuple of Trace
+    traces : tuple of Trace
         All runs, with the policy's signal directions where they declare none.
     covered : tuple of Trace
         Those for whose task the policy has a rule; the arrays below have one entry for each.
     alarms : (n_covered,) int array
         Step of the first alarm, -1 for none.
-    truth : Truth
+    labels : Labels
 
     Examples
     --------
     >>> from driftlab.rules.policy import StopRule
     >>> from driftlab.trace.schema import Step
     >>> runs = [Trace(id=task, task=task, steps=[Step(state="x")] * 5) for task in ("code", "sql")]
-    >>> found = Judged.of(Policy((StopRule("plateau(exact, run(2))", 1.0, task="code"),)), runs)
-    >>> len(found.walked), [run.id for run in found.covered], found.alarms.tolist()
+    >>> found = FinishedRuns.of(Policy((StopRule("plateau(exact, run(2))", 1.0, task="code"),)), runs)
+    >>> len(found.traces), [run.id for run in found.covered], found.alarms.tolist()
     (2, ['code'], [2])
     """
 
     policy: Policy
-    walked: tuple[Trace, ...]
+    traces: tuple[Trace, ...]
     covered: tuple[Trace, ...]
     alarms: Ints
-    truth: Truth
+    labels: Labels
 
     @classmethod
-    def of(cls, policy: Policy, traces: Iterable[Trace]) -> "Judged":
+    def of(cls, policy: Policy, traces: Iterable[Trace]) -> "FinishedRuns":
         """Measure every run that the policy has a rule for; find its first alarm."""
-        walked = tuple(policy.prepared(traces))
-        covered = tuple(trace for trace in walked if policy.rules_for(trace.task))
+        traces = tuple(policy.prepared(traces))
+        covered = tuple(trace for trace in traces if policy.rules_for(trace.task))
         measured = measure(covered, policy.needs)
         alarms, _ = policy.alarms(measured)
-        return cls(policy, walked, covered, alarms, Truth.of(measured.infos, measured.lengths))
+        return cls(policy, traces, covered, alarms, Labels.of(measured.infos, measured.lengths))
 
     @property
     def outcomes(self) -> NDArray[np.str_]:
         """What each alarm is worth, shape (n_covered,)."""
-        return outcomes(self.alarms, self.truth)
+        return outcomes(self.alarms, self.labels)
 
     def tally(self, rows: Sequence[int] | None = None) -> Tally:
         """Count the outcomes of some covered runs, of all by default.
@@ -66,4 +66,4 @@ class Judged:
         places = np.arange(len(self.covered)) if rows is None else np.array(rows, dtype=np.int64)
         tasks = {self.covered[place].task for place in places}
         patience = min((rule.detector.patience for task in tasks for rule in self.policy.rules_for(task)), default=1)
-        return tally(self.alarms[places], self.truth.take(places), patience)
+        return tally(self.alarms[places], self.labels.take(places), patience)

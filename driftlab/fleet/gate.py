@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from driftlab._util.errors import InputError
-from driftlab._util.plain import strict
+from driftlab._util.plain import for_json
 from driftlab._util.spec import share
 from driftlab.evaluation.stats import LEVEL, clustered
 from driftlab.evaluation.tally import Tally
-from driftlab.fleet.finished import Judged
+from driftlab.fleet.finished import FinishedRuns
 from driftlab.fleet.scope import strangers
 from driftlab.rules.policy import Policy, StopRule
 from driftlab.trace.schema import Trace, TraceInfo
@@ -56,7 +56,7 @@ class Gate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for strict JSON."""
-        found: dict[str, Any] = strict(vars(self) | {"tally": vars(self.tally), "saved": self.tally.saved})
+        found: dict[str, Any] = for_json(vars(self) | {"tally": vars(self.tally), "saved": self.tally.saved})
         return found
 
     def __str__(self) -> str:
@@ -101,10 +101,10 @@ def gate(
     limits = {"min_recall": min_recall, "max_false_stop": max_false_stop, "min_saved": min_saved}
     _check(limits)
     policy = _stopping(Policy.of(policy))
-    judged = Judged.of(policy, traces)
-    truth, found, named = judged.truth, judged.tally(), judged.outcomes
-    recall = _bounds(named == "hit", truth.stalled, judged.covered, level)
-    stops = _bounds(named == "false stop", truth.good, judged.covered, level)
+    judged = FinishedRuns.of(policy, traces)
+    labels, found, named = judged.labels, judged.tally(), judged.outcomes
+    recall = _bounds(named == "hit", labels.stalled, judged.covered, level)
+    stops = _bounds(named == "false stop", labels.good, judged.covered, level)
     reasons = [
         _least("recall", recall, min_recall, f"{found.hit} of {found.n_stalled} stalls hit"),
         _most("false-stop rate", stops, max_false_stop, f"{found.false_stop} of {found.n_good} good traces stopped"),
@@ -112,7 +112,7 @@ def gate(
     ]
     told = [reason for reason in reasons if reason is not None]
     failed = tuple(words for kept, words in told if not kept)
-    notes = (*strangers(policy, judged.walked), *_uncovered(len(judged.walked) - len(judged.covered)))
+    notes = (*strangers(policy, judged.traces), *_uncovered(len(judged.traces) - len(judged.covered)))
     return Gate(not failed, failed or tuple(words for _, words in told), notes, found, recall, stops)
 
 

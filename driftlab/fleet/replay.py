@@ -7,7 +7,7 @@ from typing import Any
 
 from driftlab._util.extras import need
 from driftlab.evaluation.tally import Tally
-from driftlab.fleet.finished import Judged
+from driftlab.fleet.finished import FinishedRuns
 from driftlab.fleet.scope import strangers
 from driftlab.monitor.monitor import Monitor
 from driftlab.rules.policy import Policy, StopRule
@@ -15,7 +15,7 @@ from driftlab.trace.schema import Trace
 
 
 @dataclass(frozen=True)
-class Replayed:
+class ReplayedRun:
     """One run under a policy.
 
     Attributes
@@ -53,7 +53,7 @@ class Replay:
 
     Attributes
     ----------
-    runs : tuple of Replayed
+    runs : tuple of ReplayedRun
         In the order of the traces.
     tallies : dict of str to Tally
         Counts and rates by task.
@@ -61,12 +61,12 @@ class Replay:
         What the policy was not made for, in words.
     """
 
-    runs: tuple[Replayed, ...]
+    runs: tuple[ReplayedRun, ...]
     tallies: dict[str, Tally]
     notes: tuple[str, ...]
 
     def table(self) -> Any:
-        """Return one row a run as a pandas.DataFrame with the fields of `Replayed`."""
+        """Return one row a run as a pandas.DataFrame with the fields of `ReplayedRun`."""
         return need("pandas", "study").DataFrame([asdict(run) for run in self.runs])
 
     def __str__(self) -> str:
@@ -95,17 +95,17 @@ def replay(policy: Policy | StopRule, traces: Iterable[Trace]) -> Replay:
     ('hit', 2, 2)
     """
     policy = Policy.of(policy)
-    judged = Judged.of(policy, traces)
+    judged = FinishedRuns.of(policy, traces)
     found = zip(judged.covered, judged.alarms, judged.outcomes, strict=True)
     runs = [_replayed(policy, trace, int(alarm), str(word)) for trace, alarm, word in found]
     rows: dict[str, list[int]] = {}
     for place, trace in enumerate(judged.covered):
         rows.setdefault(trace.task or "", []).append(place)
     tallies = {task: judged.tally(rows[task]) for task in sorted(rows)}
-    return Replay(tuple(runs), tallies, tuple(_notes(policy, judged.walked)))
+    return Replay(tuple(runs), tallies, tuple(_notes(policy, judged.traces)))
 
 
-def _replayed(policy: Policy, trace: Trace, alarm: int, outcome: str) -> Replayed:
+def _replayed(policy: Policy, trace: Trace, alarm: int, outcome: str) -> ReplayedRun:
     known: dict[str, Any] = {
         "id": trace.id,
         "task": trace.task or "",
@@ -113,14 +113,14 @@ def _replayed(policy: Policy, trace: Trace, alarm: int, outcome: str) -> Replaye
         "steps": len(trace.steps),
     }
     if alarm < 0:
-        return Replayed(**known, alarm=None, action="", outcome=outcome, after=0, why="")
+        return ReplayedRun(**known, alarm=None, action="", outcome=outcome, after=0, why="")
     # The monitor explains its alarm; law 12 says that it raises the same one.
     # A trace without a task meets only the rules for any; a monitor without one would run them all.
     own = replace(policy, rules=policy.rules_for(trace.task))
     monitor = Monitor(own, task=trace.task, trace_id=trace.id, signals=trace.signal_specs)
     verdict = [monitor.update(step) for step in trace.steps[: alarm + 1]][-1]
     after = len(trace.steps) - 1 - alarm
-    return Replayed(**known, alarm=alarm, action=verdict.action, outcome=outcome, after=after, why=verdict.evidence)
+    return ReplayedRun(**known, alarm=alarm, action=verdict.action, outcome=outcome, after=after, why=verdict.evidence)
 
 
 def _notes(policy: Policy, traces: Sequence[Trace]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from driftlab._util.resources import data_folder
 from driftlab.detectors import needed
 from driftlab.metrics import Metric, metric
 from driftlab.metrics.cache import Cache, content_key
-from driftlab.metrics.column import Input
+from driftlab.metrics.column import Column
 from driftlab.metrics.embedding import Embedding
 from driftlab.metrics.measurements import Measurements, measure
 from driftlab.metrics.signal import Signal
@@ -74,7 +74,7 @@ def prepare(
     """
     asked = plan(corpus, metrics)
     wanted = asked.metrics if metrics is not None else _with_shipped(corpus, asked.metrics)
-    ready: dict[Input, Floats] = {each: column for each in wanted if (column := _shipped(corpus, each)) is not None}
+    ready: dict[Column, Floats] = {each: column for each in wanted if (column := _shipped(corpus, each)) is not None}
     kept = tuple(each for each in wanted if each in ready or not _heavy(each) or _installed())
     notes = tuple(f"{each!r} left out: run pip install 'driftlab[embedding]'" for each in wanted if each not in kept)
     inputs = needed(grid(plan(corpus, kept)))
@@ -101,7 +101,7 @@ def _with_shipped(corpus: Corpus, metrics: tuple[Metric, ...]) -> tuple[Metric, 
     return metrics if own in metrics or _shipped(corpus, own) is None else (*metrics, own)
 
 
-def _shipped(corpus: Corpus, wanted: Input) -> Floats | None:
+def _shipped(corpus: Corpus, wanted: Column) -> Floats | None:
     """The deltas of a model for exactly these traces, where they ship; the model itself is not loaded."""
     folder = data_folder() / "demo" / "measured"
     if not isinstance(wanted, Embedding) or not folder.is_dir() or not len(corpus):

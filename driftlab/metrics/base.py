@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from driftlab._util.spec import choice, whole
-from driftlab.metrics.column import Input, Reading, Stream
+from driftlab.metrics.column import Column, StepView, Stream
 from driftlab.trace.schema import TraceInfo
 from driftlab.trace.views import VIEWS, mask_named
 
 
-class Metric(Input):
+class Metric(Column):
     """Base of all metrics: a frozen dataclass of plain parameters whose column is deltas."""
 
 
@@ -99,7 +99,7 @@ class Pairwise(TextMetric):
         last: deque[tuple[int, str]] = deque(maxlen=self.lag)
         view, mask = self.reads
 
-        def push(reading: Reading) -> float:
+        def push(reading: StepView) -> float:
             text = reading.text(view, mask)
             if text is None:
                 return math.nan

@@ -20,7 +20,7 @@ from driftlab.trace.views import ABSENT, VIEWS, comparable, mask_named, too_deep
 EVENTS = {"user": 1, "compaction": 2}
 
 
-class Reader:
+class StepReader:
     """Reads a trace step by step, each view under each mask once.
 
     It keeps a 16-byte digest of every distinct text it has numbered, never the text.
@@ -31,10 +31,10 @@ class Reader:
         self._steps = 0
         self._numbers: dict[tuple[str, str], dict[bytes, int]] = {}
 
-    def read(self, step: Step) -> "Reading":
+    def read(self, step: Step) -> "StepView":
         """Take the next step."""
         self._steps += 1
-        return Reading(self, self._steps - 1, step)
+        return StepView(self, self._steps - 1, step)
 
     def number(self, view: str, mask: str, text: str | None) -> int:
         """Return the symbol of a text of one view, -1 for None."""
@@ -44,7 +44,7 @@ class Reader:
         return seen.setdefault(digest(text), len(seen))
 
 
-class Reading:
+class StepView:
     """One step as metrics see it; each text is made at most once.
 
     Attributes
@@ -55,7 +55,7 @@ class Reading:
         The step itself.
     """
 
-    def __init__(self, reader: Reader, t: int, step: Step) -> None:
+    def __init__(self, reader: StepReader, t: int, step: Step) -> None:
         self.t, self.step = t, step
         self._reader = reader
         self._texts: dict[tuple[str, str], str | None] = {}
@@ -77,10 +77,10 @@ class Reading:
         return self._symbols[key]
 
 
-Stream = Callable[[Reading], float]
+Stream = Callable[[StepView], float]
 
 
-class Input(Spec):
+class Column(Spec):
     """One number a step, read from the trace: what a detector may need.
 
     Attributes
@@ -108,7 +108,7 @@ class Input(Spec):
 
 
 @dataclass(frozen=True, repr=False)
-class Symbol(Input):
+class Symbol(Column):
     """Which things are equal: numbered by first appearance in the trace, -1 where absent.
 
     Parameters
@@ -121,7 +121,7 @@ class Symbol(Input):
     Examples
     --------
     >>> from driftlab.trace.schema import Step
-    >>> reader, read = Reader(TraceInfo(id="a")), Symbol("tool").stream(TraceInfo(id="a"))
+    >>> reader, read = StepReader(TraceInfo(id="a")), Symbol("tool").stream(TraceInfo(id="a"))
     >>> [read(reader.read(Step(tool=tool))) for tool in ("ls", None, "cat", "ls")]
     [0, -1, 1, 0]
     """
@@ -141,7 +141,7 @@ class Symbol(Input):
 
 
 @dataclass(frozen=True, repr=False)
-class Value(Input):
+class Value(Column):
     """A signal's own numbers, sign turned so that higher is better; `nan` where not measured.
 
     Parameters
@@ -153,7 +153,7 @@ class Value(Input):
     --------
     >>> from driftlab.trace.schema import SignalSpec, Step
     >>> info = TraceInfo(id="a", signal_specs={"error": SignalSpec("lower")})
-    >>> Value("error").stream(info)(Reader(info).read(Step.of(error_count=3, signals={"error": 2})))
+    >>> Value("error").stream(info)(StepReader(info).read(Step.of(error_count=3, signals={"error": 2})))
     -2.0
     """
 
@@ -170,13 +170,13 @@ class Value(Input):
 
 
 @dataclass(frozen=True, repr=False)
-class Event(Input):
+class Event(Column):
     """What resets a window: 0 nothing, 1 a user turn, 2 a compaction.
 
     Examples
     --------
     >>> info = TraceInfo(id="a")
-    >>> Event().stream(info)(Reader(info).read(Step(event="user")))
+    >>> Event().stream(info)(StepReader(info).read(Step(event="user")))
     1
     """
 

@@ -14,11 +14,11 @@ from driftlab._util.extras import need
 from driftlab._util.options import MEASURING, checked, several
 from driftlab.metrics import Pairwise, metric
 from driftlab.metrics.cache import Cache, content_key
-from driftlab.metrics.column import Input, Reader
+from driftlab.metrics.column import Column, StepReader
 from driftlab.metrics.pairs import PairMemo
 from driftlab.metrics.signal import SignalNames
 from driftlab.trace.schema import Trace, TraceInfo
-from driftlab.trace.views import MASKS, Column, Mask, column
+from driftlab.trace.views import MASKS, Mask, TextColumn, column
 
 CHUNK = 256  # traces whose text is held at once; also what an interrupted run with a cache may lose
 
@@ -33,7 +33,7 @@ class Measurements:
         One entry a trace, without steps.
     offsets : (n_traces + 1,) int64 array
         Trace `i` owns the rows ``offsets[i]:offsets[i + 1]`` of every column.
-    columns : dict of Input to (n_steps_in_all,) array
+    columns : dict of Column to (n_steps_in_all,) array
         Deltas, symbols and signal values, trace after trace.
 
     Examples
@@ -46,14 +46,14 @@ class Measurements:
 
     infos: tuple[TraceInfo, ...]
     offsets: NDArray[np.int64]
-    columns: Mapping[Input, NDArray[Any]]
+    columns: Mapping[Column, NDArray[Any]]
 
     @property
     def lengths(self) -> NDArray[np.int64]:
         """Steps of each trace, shape (n_traces,)."""
         return np.diff(self.offsets)
 
-    def deltas(self, of: str | Input) -> NDArray[Any]:
+    def deltas(self, of: str | Column) -> NDArray[Any]:
         """Return one column, shape (n_steps_in_all,).
 
         Raises
@@ -67,7 +67,7 @@ class Measurements:
             raise InputError(f"{key!r} was not measured; measured: {known or 'nothing'}; pass it to measure()")
         return self.columns[key]
 
-    def missing(self, of: str | Input) -> int:
+    def missing(self, of: str | Column) -> int:
         """Return how many traces have no value at all in one column: every entry is `nan` or absent.
 
         Examples
@@ -97,7 +97,7 @@ class Measurements:
 
 def measure(
     traces: Iterable[Trace],
-    inputs: Iterable[str | Input],
+    inputs: Iterable[str | Column],
     *,
     cache: str | os.PathLike[str] | None = None,
     n_jobs: int | None = 1,
@@ -109,7 +109,7 @@ def measure(
     ----------
     traces : iterable of Trace
         A corpus or any iterable; it is walked once, `CHUNK` traces at a time.
-    inputs : iterable of str or Input
+    inputs : iterable of str or Column
         Metric specs such as ``"levenshtein(view='output')"``, or symbols and signal values.
     cache : path, optional
         A folder of Parquet files keyed by content, metric, mask and model. What is there is not measured
@@ -140,11 +140,11 @@ def measure(
     """
     checked({"n_jobs": n_jobs, "progress": progress}, MEASURING)
     asked = several("inputs", inputs, "['exact', 'levenshtein']")
-    wanted = tuple(dict.fromkeys(i if isinstance(i, Input) else metric(i) for i in asked))
+    wanted = tuple(dict.fromkeys(i if isinstance(i, Column) else metric(i) for i in asked))
     job = _Job(wanted, Cache(cache) if cache is not None else None, n_jobs)
     signals = SignalNames(wanted)
     infos: list[TraceInfo] = []
-    chunks: list[dict[Input, Values]] = []
+    chunks: list[dict[Column, Values]] = []
     lengths: list[int] = []
     for chunk in _chunks(_shown(traces, progress)):
         signals.see(chunk)
@@ -158,17 +158,17 @@ def measure(
 
 Values = list[NDArray[Any]]
 Gappy = list[NDArray[Any] | None]
-Texts = dict[tuple[int, str, str], Column]
+Texts = dict[tuple[int, str, str], TextColumn]
 
 
 class _Job:
     """One measuring pass over all chunks."""
 
-    def __init__(self, inputs: tuple[Input, ...], cache: Cache | None, n_jobs: int | None) -> None:
+    def __init__(self, inputs: tuple[Column, ...], cache: Cache | None, n_jobs: int | None) -> None:
         self.inputs, self.cache, self.n_jobs = inputs, cache, n_jobs
         self.memo = PairMemo()
 
-    def run(self, chunk: Sequence[Trace]) -> dict[Input, Values]:
+    def run(self, chunk: Sequence[Trace]) -> dict[Column, Values]:
         """Return one column a trace for every input."""
         cached = self.cache is not None and any(wanted.costly for wanted in self.inputs)
         keys = [content_key(trace) for trace in chunk] if cached else []
@@ -186,7 +186,7 @@ class _Job:
                 self._store(wanted, table[wanted], gaps[wanted], keys)
         return {wanted: [v for v in values if v is not None] for wanted, values in table.items()}
 
-    def _walks(self, chunk: Sequence[Trace], table: dict[Input, Gappy]) -> None:
+    def _walks(self, chunk: Sequence[Trace], table: dict[Column, Gappy]) -> None:
         """Fill what is still empty, in one walk over each trace for all inputs."""
         asked = [tuple(wanted for wanted in self.inputs if table[wanted][n] is None) for n in range(len(chunk))]
         places = [n for n in range(len(chunk)) if asked[n]]
@@ -199,13 +199,13 @@ class _Job:
         for n, each in zip(gaps, fresh, strict=True):
             values[n] = each
 
-    def _stored(self, wanted: Input, keys: list[str], count: int) -> Gappy:
+    def _stored(self, wanted: Column, keys: list[str], count: int) -> Gappy:
         if self.cache is None or not wanted.costly:
             return [None] * count
         found = self.cache.load(wanted.key)
         return [found.get(key) for key in keys]
 
-    def _store(self, wanted: Input, values: Gappy, gaps: list[int], keys: list[str]) -> None:
+    def _store(self, wanted: Column, values: Gappy, gaps: list[int], keys: list[str]) -> None:
         if self.cache is not None and wanted.costly:
             self.cache.add(wanted.key, {keys[n]: each for n in gaps if (each := values[n]) is not None})
 
@@ -230,9 +230,9 @@ def _away(masks: dict[str, Mask], function: Any, *arguments: Any) -> Any:
     return function(*arguments)
 
 
-def _walk(trace: Trace, inputs: Sequence[Input]) -> Values:
+def _walk(trace: Trace, inputs: Sequence[Column]) -> Values:
     """Read a trace once for several inputs."""
-    reader = Reader(trace.info)
+    reader = StepReader(trace.info)
     reads = [wanted.stream(trace.info) for wanted in inputs]
     columns: list[list[float]] = [[] for _ in inputs]
     for step in trace.steps:
@@ -242,7 +242,7 @@ def _walk(trace: Trace, inputs: Sequence[Input]) -> Values:
     return [np.array(values, dtype=wanted.dtype) for values, wanted in zip(columns, inputs, strict=True)]
 
 
-def _column(trace: Trace, wanted: Pairwise, texts: Texts) -> Column:
+def _column(trace: Trace, wanted: Pairwise, texts: Texts) -> TextColumn:
     """Read one view of a trace once a chunk, whichever metrics share it."""
     view, mask = wanted.reads
     key = (id(trace), view, mask)
@@ -251,7 +251,7 @@ def _column(trace: Trace, wanted: Pairwise, texts: Texts) -> Column:
     return texts[key]
 
 
-def streamed(wanted: Input, trace: Trace) -> NDArray[Any]:
+def streamed(wanted: Column, trace: Trace) -> NDArray[Any]:
     """Measure one trace step by step, as a live loop does.
 
     Returns

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from driftlab.metrics.base import TextMetric
-from driftlab.metrics.column import Reading, Stream, digest
+from driftlab.metrics.column import StepView, Stream, digest
 from driftlab.trace.schema import Step, TraceInfo
 from driftlab.trace.views import Mask, mask_named, unpacked
 
@@ -53,7 +53,7 @@ class Novelty(TextMetric):
     def stream(self, info: TraceInfo) -> Stream:
         seen: set[bytes] | None = None
 
-        def push(reading: Reading) -> float:
+        def push(reading: StepView) -> float:
             nonlocal seen
             text = reading.text(self.view, self.mask)
             if text is None:

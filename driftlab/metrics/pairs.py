@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from driftlab.metrics.base import Pairwise
 from driftlab.metrics.column import digest
-from driftlab.trace.views import Column
+from driftlab.trace.views import TextColumn
 
 Key = tuple[bytes, bytes]
 Pair = tuple[str, str]
@@ -21,7 +21,7 @@ class Pairing:
 
     Attributes
     ----------
-    columns : sequence of Column
+    columns : sequence of TextColumn
         One view of several traces.
     places : list of (n_pairs, 2) int arrays
         A column's pairs: earlier step, later step.
@@ -33,7 +33,7 @@ class Pairing:
         Their digests.
     """
 
-    columns: Sequence[Column]
+    columns: Sequence[TextColumn]
     places: list[NDArray[np.int64]]
     which: list[NDArray[np.int64]]
     pairs: list[Pair]
@@ -50,14 +50,14 @@ class PairMemo:
         self._known: dict[Pairwise, dict[Key, float]] = {}
         self._pairings: dict[tuple[str, str, int, bool], Pairing] = {}
 
-    def deltas(self, metric: Pairwise, columns: Sequence[Column], compare: Compare) -> list[NDArray[np.float64]]:
+    def deltas(self, metric: Pairwise, columns: Sequence[TextColumn], compare: Compare) -> list[NDArray[np.float64]]:
         """Return the deltas of one view of several traces; `compare` is asked once for all new pairs.
 
         Parameters
         ----------
         metric : Pairwise
             What compares.
-        columns : sequence of Column
+        columns : sequence of TextColumn
             The metric's view of each trace.
         compare : callable
             From the metric and a list of different pairs to their deltas.
@@ -77,7 +77,7 @@ class PairMemo:
         parts = zip(columns, paired.places, paired.which, strict=True)
         return [_scatter(column, places, values[which]) for column, places, which in parts]
 
-    def _paired(self, metric: Pairwise, columns: Sequence[Column]) -> Pairing:
+    def _paired(self, metric: Pairwise, columns: Sequence[TextColumn]) -> Pairing:
         """Pair up one view of some traces, or return what the metric before was given."""
         key = (*metric.reads, metric.lag, metric.nearest)
         found = self._pairings.get(key)
@@ -86,7 +86,7 @@ class PairMemo:
         return found
 
 
-def pairing(metric: Pairwise, columns: Sequence[Column]) -> Pairing:
+def pairing(metric: Pairwise, columns: Sequence[TextColumn]) -> Pairing:
     """Find the different pairs that a metric has to compare."""
     numbers: dict[Pair, int] = {}
     places = [pair_places(metric, column) for column in columns]
@@ -96,7 +96,7 @@ def pairing(metric: Pairwise, columns: Sequence[Column]) -> Pairing:
     return Pairing(columns, places, which, list(numbers), keys)
 
 
-def pair_places(metric: Pairwise, column: Column) -> NDArray[np.int64]:
+def pair_places(metric: Pairwise, column: TextColumn) -> NDArray[np.int64]:
     """Return which steps a metric compares, shape (n_pairs, 2): earlier, later.
 
     A step that is equal to one of those it is compared with needs no other comparison: its delta is 0.
@@ -114,7 +114,7 @@ def pair_places(metric: Pairwise, column: Column) -> NDArray[np.int64]:
     return wanted
 
 
-def _numbered(column: Column, places: NDArray[np.int64], numbers: dict[Pair, int]) -> NDArray[np.int64]:
+def _numbered(column: TextColumn, places: NDArray[np.int64], numbers: dict[Pair, int]) -> NDArray[np.int64]:
     """Number the pairs of one column by first appearance in any, -1 where both texts are equal."""
     symbols, texts = column.symbols.tolist(), column.texts
     found = [
@@ -126,7 +126,7 @@ def _numbered(column: Column, places: NDArray[np.int64], numbers: dict[Pair, int
     return np.array(found, dtype=np.int64)
 
 
-def _same(before: Sequence[Column], now: Sequence[Column]) -> bool:
+def _same(before: Sequence[TextColumn], now: Sequence[TextColumn]) -> bool:
     return len(before) == len(now) and all(a is b for a, b in zip(before, now, strict=True))
 
 
@@ -137,7 +137,7 @@ def _name(text: str, names: dict[str, bytes]) -> bytes:
     return found
 
 
-def _scatter(column: Column, places: NDArray[np.int64], deltas: NDArray[np.float64]) -> NDArray[np.float64]:
+def _scatter(column: TextColumn, places: NDArray[np.int64], deltas: NDArray[np.float64]) -> NDArray[np.float64]:
     """Put the deltas of pairs at their later step; the smallest counts where several meet."""
     out = np.where(column.symbols >= 0, 1.0, np.nan)
     np.fmin.at(out, places[:, 1], deltas)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from driftlab._util.spec import whole
 from driftlab.metrics.base import TextMetric
-from driftlab.metrics.column import Reading, Stream
+from driftlab.metrics.column import StepView, Stream
 from driftlab.metrics.jaccard import unlike
 from driftlab.metrics.words import words
 from driftlab.trace.schema import TraceInfo
@@ -53,7 +53,7 @@ class Repeat(TextMetric):
     def stream(self, info: TraceInfo) -> Stream:
         latest: deque[tuple[int, frozenset[str]]] = deque(maxlen=self.last)
 
-        def push(reading: Reading) -> float:
+        def push(reading: StepView) -> float:
             text = reading.text(self.view, self.mask)
             if text is None:
                 return math.nan

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from driftlab._util.errors import InputError
 from driftlab.metrics.base import Metric
-from driftlab.metrics.column import Input, Reading, Stream, Value, number
+from driftlab.metrics.column import Column, StepView, Stream, Value, number
 from driftlab.trace.schema import Trace, TraceInfo
 
 
@@ -54,7 +54,7 @@ class Signal(Metric):
         names = {self.signal} - {""}
         best = math.nan
 
-        def push(reading: Reading) -> float:
+        def push(reading: StepView) -> float:
             nonlocal best
             if not self.signal:
                 names.update(reading.step.signals or ())
@@ -74,7 +74,7 @@ class SignalNames:
 
     Parameters
     ----------
-    inputs : iterable of Input
+    inputs : iterable of Column
         What is measured; only signals are looked at.
 
     Examples
@@ -88,7 +88,7 @@ class SignalNames:
     driftlab._util.errors.InputError: signal('passed'): no trace has the signal 'passed'; known: reward
     """
 
-    def __init__(self, inputs: Iterable[Input]) -> None:
+    def __init__(self, inputs: Iterable[Column]) -> None:
         self._asked = [each for each in inputs if isinstance(each, Signal | Value)]
         self._known: set[str] = set()
         self._steps = 0

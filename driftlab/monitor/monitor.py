@@ -12,7 +12,7 @@ from msgspec.structs import replace as changed
 from driftlab._util.errors import InputError
 from driftlab.detectors import Detector, Evidence
 from driftlab.metrics import Pairwise
-from driftlab.metrics.column import Input, Reader, Reading, complaint, readable
+from driftlab.metrics.column import Column, StepReader, StepView, complaint, readable
 from driftlab.metrics.columns.under_roles import Seen
 from driftlab.monitor.trend import Course, Trend
 from driftlab.rules.policy import Policy, StopRule
@@ -133,8 +133,8 @@ class Monitor:
     def reset(self) -> None:
         """Forget everything: the next step is the first of a new run."""
         needs = dict.fromkeys(i for each in self._detectors for i in each.needs)
-        self._reader = Reader(self._info)
-        self._columns: dict[Input, Any] = {i: np.zeros(1, dtype=i.dtype) for i in needs}
+        self._reader = StepReader(self._info)
+        self._columns: dict[Column, Any] = {i: np.zeros(1, dtype=i.dtype) for i in needs}
         bare = {i: i.input if isinstance(i, Seen) else i for i in needs}
         self._models = [(i, each) for i, each in bare.items() if isinstance(each, Pairwise) and each.batched]
         self._streams = [(i.stream(self._info), column) for i, column in self._columns.items()]
@@ -173,7 +173,7 @@ class Monitor:
         taken = Step.of(step, **keys)
         if not (readable(taken) and self._names.issuperset(taken.signals or ())):
             self._rehearse(taken)
-        reading = Reading(self._reader, self._t + 1, taken)
+        reading = StepView(self._reader, self._t + 1, taken)
         if self._models:
             self._ask_models(reading)
         self._t = reading.t
@@ -192,14 +192,14 @@ class Monitor:
         try:
             # Of several signals one without a name cannot be chosen, also where they come one after the other.
             named = {**dict.fromkeys(self._names), **(step.signals or {})}
-            alone = Reading(Reader(self._info), self._t + 1, changed(step, signals=named))
+            alone = StepView(StepReader(self._info), self._t + 1, changed(step, signals=named))
             for column in self._columns:
                 column.stream(self._info)(alone)
             Course(self._info, self.policy.signals).follow(0, alone.step)
         except (ArithmeticError, AttributeError, RecursionError, TypeError, ValueError) as error:
             raise InputError(f"step {self._t + 1}: {complaint(step, error)}") from error
 
-    def _ask_models(self, reading: Reading) -> None:
+    def _ask_models(self, reading: StepView) -> None:
         """Have the models encode the step before anything is stored: one may be away; what it says it keeps."""
         for column, each in self._models:
             shown = column.shown(reading) if isinstance(column, Seen) else reading

@@ -22,7 +22,7 @@ from driftlab.plot.style import (
     tidy,
     title,
 )
-from driftlab.tuning.naming import best_of, is_steps, label, labels, leader, task_name
+from driftlab.tuning.naming import best_of, cell_name, cell_names, is_steps, leader, task_name
 from driftlab.tuning.objective import Price
 from driftlab.tuning.sweep import LIMIT, Cell, Sweep
 
@@ -167,7 +167,7 @@ def _earned(sweep: Sweep, task: str, price: Price) -> str:
     most = -math.inf if best is None else float(price(best.curve).max())
     if best is None or most <= 0:
         return f"{task_name(task)}: at {price} no threshold earns anything: do not stop by these metrics"
-    name = f"{label(best)} {best.accumulator}"
+    name = f"{cell_name(best)} {best.accumulator}"
     return f"{task_name(task)}: at {price} {name} earns at most {most:.2f} a run, on these traces"
 
 
@@ -175,7 +175,7 @@ def _lines(ax: Axes, sweep: Sweep, task: str, x: str, y: Rate) -> None:
     """One line a metric, then the controls in grey; a ring where each keeps the limit."""
     cells = best_of(sweep, task)
     pairs = [
-        (n, c) for n, c in zip(labels(cells), cells, strict=True) if not is_steps(c) and not np.isnan(c.ranked.auc)
+        (n, c) for n, c in zip(cell_names(cells), cells, strict=True) if not is_steps(c) and not np.isnan(c.ranked.auc)
     ]
     ordered = sorted(pairs, key=lambda pair: -pair[1].ranked.auc)[: len(LINES)]
     for (name, cell), (colour, dashes) in zip(ordered, LINES, strict=False):
@@ -186,7 +186,7 @@ def _lines(ax: Axes, sweep: Sweep, task: str, x: str, y: Rate) -> None:
     accumulator = best.detector.accumulator if best is not None and isinstance(best.detector, Plateau) else Run(1)
     evaluation = sweep.evaluations[task]
     for place, noise in enumerate(evaluation.noise(accumulator)[:4]):
-        found = curve(noise, evaluation.measurements.offsets, evaluation.truth)
+        found = curve(noise, evaluation.measurements.offsets, evaluation.labels)
         text = "placebo: four draws of noise (control)" if not place else None
         _line(ax, found, x, y, ring=False, color=PALE, linestyle="-", linewidth=0.9, label=text, zorder=0)
 
@@ -219,7 +219,7 @@ def _at_limit(sweep: Sweep, task: str, value: str) -> tuple[str, Cell, int] | No
     """Among the metrics' best cells, the one with most of `value` within the limit, and the place on its curve."""
     cells = best_of(sweep, task)
     found = []
-    for name, cell in zip(labels(cells), cells, strict=True):
+    for name, cell in zip(cell_names(cells), cells, strict=True):
         place = np.flatnonzero(cell.curve.thresholds == cell.curve.at_limit(LIMIT))
         if len(place) and not is_steps(cell) and not np.isnan(cell.ranked.auc):
             rates: Floats = getattr(cell.curve, value)
@@ -240,8 +240,8 @@ def _said(task: str, best: tuple[str, Cell, int] | None, words: str) -> str:
 
 
 def _counts(sweep: Sweep, task: str) -> tuple[int, int]:
-    truth = sweep.evaluations[task].truth
-    return int(truth.stalled.sum()), int(truth.good.sum())
+    labels = sweep.evaluations[task].labels
+    return int(labels.stalled.sum()), int(labels.good.sum())
 
 
 __all__ = ["amoc", "cost", "pr"]

@@ -23,7 +23,7 @@ from driftlab.plot.style import (
     tidy,
     title,
 )
-from driftlab.tuning.naming import auc_text, best_of, is_steps, labels, leader, of_metric, task_name
+from driftlab.tuning.naming import auc_text, best_of, cell_names, is_steps, leader, of_metric, task_name
 from driftlab.tuning.sweep import Cell, Sweep
 
 Named = list[tuple[str, Cell]]
@@ -119,7 +119,7 @@ def _key(ax: Axes, cells: Sequence[Cell], drawn: int, *, ordered: bool) -> None:
 
 def _curves(cells: Sequence[Cell]) -> Named:
     """The cells that are drawn, best first, with the names they have in the legend."""
-    pairs = zip(labels(cells), cells, strict=True)
+    pairs = zip(cell_names(cells), cells, strict=True)
     ranked = [(f"{name}, {c.accumulator}", c) for name, c in pairs if not is_steps(c) and not np.isnan(c.ranked.auc)]
     short = len({name.rpartition(", ")[0] for name, _ in ranked}) == 1 and len(ranked) > 1
     best = ranked if short else sorted(ranked, key=lambda pair: -pair[1].ranked.auc)[: len(LINES)]
@@ -155,7 +155,7 @@ def _controls(ax: Axes, sweep: Sweep, task: str, first: Cell | None) -> None:
 
 def _unranked(cells: Sequence[Cell], *, ordered: bool) -> list[str]:
     """Say which settings have no curve, and why, one line a reason."""
-    names = [cell.accumulator for cell in cells] if ordered else labels(cells)
+    names = [cell.accumulator for cell in cells] if ordered else cell_names(cells)
     reasons: dict[str, list[str]] = {}
     for name, cell in zip(names, cells, strict=True):
         if np.isnan(cell.ranked.auc):
@@ -166,7 +166,7 @@ def _unranked(cells: Sequence[Cell], *, ordered: bool) -> list[str]:
 def _finding(sweep: Sweep, task: str, first: Cell | None, *, ordered: bool) -> str:
     if first is None:
         return f"{task_name(task)}: no metric may be judged by these labels"
-    name = f"{labels([first])[0]}, {first.accumulator}" if ordered else labels([first])[0]
+    name = f"{cell_names([first])[0]}, {first.accumulator}" if ordered else cell_names([first])[0]
     if not first.verdict.startswith("beats"):
         return f"{task_name(task)}: nothing tells stalls from good work ({name} is {first.verdict})"
     caveat = first.verdict.partition("; ")[2]

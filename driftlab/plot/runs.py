@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from driftlab._util.errors import InputError
 from driftlab._util.wording import counted
 from driftlab.detectors import detector, first_alarms
-from driftlab.evaluation.labels import Truth, outcomes
+from driftlab.evaluation.labels import Labels, outcomes
 from driftlab.metrics import Metric, Pairwise, metric
-from driftlab.metrics.column import Input
+from driftlab.metrics.column import Column
 from driftlab.metrics.measurements import measure
 from driftlab.plot.style import GREY, INK, LINES, PALE, SMALL, STALLED, Panels, figure_of, plain, single, tidy, title
 from driftlab.plot.style import panels as stacked
@@ -172,7 +172,7 @@ def _lanes(count: int, axes: Sequence[Axes] | None) -> Panels:
     return found
 
 
-def _deltas(ax: Axes, shown: Sequence[Input], columns: Mapping[Input, NDArray[Any]]) -> None:
+def _deltas(ax: Axes, shown: Sequence[Column], columns: Mapping[Column, NDArray[Any]]) -> None:
     for each, (colour, dashes) in zip(shown, LINES, strict=False):
         text = f"{each.name} ({getattr(each, 'view', '') or getattr(each, 'signal', '')})"
         known = np.flatnonzero(~np.isnan(columns[each]))
@@ -241,7 +241,7 @@ def _span(ax: Axes, trace: Trace, name: str) -> None:
 
 
 def _outcome(trace: Trace, alarm: int, lengths: NDArray[np.int64]) -> str:
-    named = str(outcomes(np.array([alarm]), Truth.of([trace.info], lengths))[0])
+    named = str(outcomes(np.array([alarm]), Labels.of([trace.info], lengths))[0])
     if named == "none":
         return f"alarm at step {alarm} of an unlabelled run" if alarm >= 0 else "no alarm on an unlabelled run"
     if trace.onset is None:

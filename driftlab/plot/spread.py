@@ -9,8 +9,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from driftlab._util.wording import counted, share_text
-from driftlab.evaluation.bands import Maxima, maxima
-from driftlab.evaluation.labels import Ints, Truth, outcomes
+from driftlab.evaluation.bands import Extremes, extremes
+from driftlab.evaluation.labels import Ints, Labels, outcomes
 from driftlab.evaluation.tally import Tally, tally
 from driftlab.metrics.measurements import Measurements
 from driftlab.plot.style import (
@@ -29,7 +29,7 @@ from driftlab.plot.style import (
     title,
 )
 from driftlab.rules.policy import StopRule
-from driftlab.tuning.naming import label, task_name
+from driftlab.tuning.naming import cell_name, task_name
 from driftlab.tuning.sweep import LIMIT, Cell, Sweep
 
 
@@ -55,7 +55,7 @@ def scores(sweep: Sweep, cell: Cell, *, threshold: float | None = None, ax: Axes
     >>> plt.close(ax.figure)
     """
     evaluation = sweep.evaluations[cell.task]
-    found = maxima(evaluation.ranking, cell.scores, evaluation.measurements.offsets)
+    found = extremes(evaluation.ranking, cell.scores, evaluation.measurements.offsets)
     ax = single(ax, width=6.4, height=3.8)
     if not len(found.stalled) or np.isnan(cell.ranked.auc):
         return message(
@@ -71,7 +71,7 @@ def scores(sweep: Sweep, cell: Cell, *, threshold: float | None = None, ax: Axes
     stalled, good = found.shares(line)
     reached = f"{share_text(stalled)} of stalled, {share_text(good)} of good traces reach {line:.2f} at equal age"
     said = reached if line <= 1 else f"no score keeps false stops within {share_text(LIMIT)}"
-    title(ax, f"{task_name(cell.task)}, {label(cell)} {cell.accumulator}: {said}")
+    title(ax, f"{task_name(cell.task)}, {cell_name(cell)} {cell.accumulator}: {said}")
     return ax
 
 
@@ -96,17 +96,17 @@ def waste(rule: StopRule, measured: Measurements, *, axes: Sequence[Axes] | None
     'saves 40% of stalled steps; no good traces'
     >>> plt.close(axes[0].figure)
     """
-    truth = Truth.of(measured.infos, measured.lengths)
-    if not (truth.stalled.any() or truth.good.any()):
+    labels = Labels.of(measured.infos, measured.lengths)
+    if not (labels.stalled.any() or labels.good.any()):
         return message_panel(axes, "no labelled traces: nothing is saved or lost")
     alarms = rule.alarms(measured)
     found = panels(2, axes, height=3.4)
-    _delays(found[0], alarms, truth)
-    _steps(found[1], alarms, truth, tally(alarms, truth, rule.detector.patience))
+    _delays(found[0], alarms, labels)
+    _steps(found[1], alarms, labels, tally(alarms, labels, rule.detector.patience))
     return found
 
 
-def _histograms(ax: Axes, found: Maxima) -> None:
+def _histograms(ax: Axes, found: Extremes) -> None:
     bins = np.linspace(0, 1, 26)
     kinds = (("stalled, from the onset", found.stalled, np.ones(len(found.stalled)), STALLED, "///"),)
     for name, values, weight, colour, hatch in (*kinds, ("good, the same steps", found.good, found.weight, GOOD, "")):
@@ -115,9 +115,9 @@ def _histograms(ax: Axes, found: Maxima) -> None:
             patch.set(facecolor=to_rgba(colour, 0.25), edgecolor=colour, hatch=hatch, linewidth=1.5)  # type: ignore[union-attr]
 
 
-def _delays(ax: Axes, alarms: Ints, truth: Truth) -> None:
-    hits = outcomes(alarms, truth) == "hit"
-    delays, n = (alarms - truth.onset)[hits], int(truth.stalled.sum())
+def _delays(ax: Axes, alarms: Ints, labels: Labels) -> None:
+    hits = outcomes(alarms, labels) == "hit"
+    delays, n = (alarms - labels.onset)[hits], int(labels.stalled.sum())
     if not len(delays):
         said = f"none of {n} stalls is hit" if n else "no stalled traces"
         message(ax, said)
@@ -132,10 +132,10 @@ def _delays(ax: Axes, alarms: Ints, truth: Truth) -> None:
     title(ax, f"{len(delays)} of {n} stalls hit, half of the hits within {middle:g} steps of the onset")
 
 
-def _steps(ax: Axes, alarms: Ints, truth: Truth, found: Tally) -> None:
+def _steps(ax: Axes, alarms: Ints, labels: Labels, found: Tally) -> None:
     """Two bars of 100 %: what becomes of the steps of stalled and of good traces."""
     rows = {
-        "stalled": _fates(alarms, truth),
+        "stalled": _fates(alarms, labels),
         "good": {"run": found.good_steps - found.lost_steps, "lost to a false stop": found.lost_steps},
     }
     for place, (kind, parts) in enumerate(rows.items()):
@@ -160,12 +160,12 @@ _COLOURS = {
 }
 
 
-def _fates(alarms: Ints, truth: Truth) -> dict[str, int]:
-    named, rows = outcomes(alarms, truth), truth.stalled
-    lengths, after = truth.lengths, truth.lengths - 1 - alarms
+def _fates(alarms: Ints, labels: Labels) -> dict[str, int]:
+    named, rows = outcomes(alarms, labels), labels.stalled
+    lengths, after = labels.lengths, labels.lengths - 1 - alarms
     saved = int(after[named == "hit"].sum())
     early = int(after[named == "premature"].sum())
-    before = int(np.minimum(truth.onset, np.where(named == "premature", alarms + 1, truth.onset))[rows].sum())
+    before = int(np.minimum(labels.onset, np.where(named == "premature", alarms + 1, labels.onset))[rows].sum())
     rest = int(lengths[rows].sum()) - saved - early - before
     return {
         "before the onset": before,

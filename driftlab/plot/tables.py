@@ -12,7 +12,17 @@ from driftlab.evaluation.bands import values_at
 from driftlab.evaluation.labels import Floats
 from driftlab.plot.style import GREY, INK, SMALL, figure_of, message, single, tidy, title
 from driftlab.rules.policy import StopRule
-from driftlab.tuning.naming import best_of, is_steps, label, labels, of_metric, one_task, spec, task_name, why_not
+from driftlab.tuning.naming import (
+    best_of,
+    cell_name,
+    cell_names,
+    cell_spec,
+    is_steps,
+    of_metric,
+    one_task,
+    task_name,
+    why_not,
+)
 from driftlab.tuning.sweep import LIMIT, Cell, Sweep
 
 VALUES = {
@@ -39,11 +49,11 @@ def overview(sweep: Sweep, *, ax: Axes | None = None) -> Axes:
     >>> plt.close(ax.figure)
     """
     cells = sweep.best_cells()
-    named = {spec(cell): name for cell, name in zip(cells, labels(cells), strict=True) if not is_steps(cell)}
+    named = {cell_spec(cell): name for cell, name in zip(cells, cell_names(cells), strict=True) if not is_steps(cell)}
     rows = [*named.values(), "steps", "placebo", "setup"]
     values, bold = np.full((len(rows), len(sweep.tasks)), np.nan), set()
     for cell in cells:
-        place = rows.index(named.get(spec(cell), "steps")), sweep.tasks.index(cell.task)
+        place = rows.index(named.get(cell_spec(cell), "steps")), sweep.tasks.index(cell.task)
         values[place] = cell.ranked.auc
         bold |= {place} if cell.verdict.startswith("beats") else set()
     for column, evaluation in enumerate(sweep.evaluations.values()):
@@ -145,14 +155,14 @@ def _areas(ax: Axes, sweep: Sweep, task: str) -> Axes:
     rows = list(dict.fromkeys(cell.detector.accumulator for cell in own.values() if isinstance(cell.detector, Plateau)))
     values = np.full((len(rows), len(best)), np.nan)
     for column, cell in enumerate(best):
-        found = of_metric(sweep, task, spec(cell))
+        found = of_metric(sweep, task, cell_spec(cell))
         for each in found:
             values[[repr(r) for r in rows].index(each.accumulator), column] = each.ranked.auc
     tried = int(np.isfinite(values).sum())
     row, column = divmod(int(np.nanargmax(values)), len(best)) if tried else (0, 0)
-    _numbers(ax, values, {(row, column)} if tried else set(), labels(best), [repr(each) for each in rows])
+    _numbers(ax, values, {(row, column)} if tried else set(), cell_names(best), [repr(each) for each in rows])
     area = f"AUC {values[row, column]:.2f}, the best of {tried} tried"
-    top = f"{labels(best)[column]} ranks best with {rows[row]!r}, {area}"
+    top = f"{cell_names(best)[column]} ranks best with {rows[row]!r}, {area}"
     title(ax, f"{task_name(task)}: {top if tried else 'no metric may be judged by these labels'}")
     return ax
 
@@ -226,13 +236,13 @@ def _nothing(sweep: Sweep, task: str, value: str) -> str:
     evaluation = sweep.evaluations[task]
     if value == "auc":
         return evaluation.undefined.removeprefix("undefined: ")
-    missing = evaluation.truth.good if value == "false_stop_rate" else evaluation.truth.stalled
+    missing = evaluation.labels.good if value == "false_stop_rate" else evaluation.labels.stalled
     return "" if missing.any() else f"no {'good' if value == 'false_stop_rate' else 'stalled'} traces"
 
 
 def _finding(cells: list[Cell], value: str) -> str:
     """The best setting within the limit on these traces, in words."""
-    start = f"{task_name(cells[0].task)}, {label(cells[0])}: "
+    start = f"{task_name(cells[0].task)}, {cell_name(cells[0])}: "
     if cells[0].verdict.startswith("circular"):
         return start + cells[0].verdict
     rates = [(getattr(c.curve, value), c) for c in cells]

@@ -21,7 +21,7 @@ from driftlab.rules.policy import StopRule
 from driftlab.rules.provenance import version
 from driftlab.trace.schema import Trace
 from driftlab.tuning.calibrate import Calibration
-from driftlab.tuning.naming import best_of, is_steps, label, leader, task_name, why_not
+from driftlab.tuning.naming import best_of, cell_name, is_steps, leader, task_name, why_not
 from driftlab.tuning.objective import Price
 from driftlab.tuning.sweep import LIMIT, Sweep
 
@@ -218,7 +218,7 @@ class _Study:
             or "nothing to draw from"
         )
         cells = sum(not is_steps(cell) for cell in self.sweep.cells)
-        names = ", ".join(dict.fromkeys(label(cell) for cell in self.sweep.cells if not is_steps(cell)))
+        names = ", ".join(dict.fromkeys(cell_name(cell) for cell in self.sweep.cells if not is_steps(cell)))
         swept = f"{counted(cells, 'cell')} of {names or 'no metric'}"
         return f"driftlab {version()}; {swept}; {drawn}. The same input gives the same bytes."
 

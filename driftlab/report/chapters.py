@@ -10,7 +10,7 @@ from driftlab.evaluation.stats import FEW
 from driftlab.report.decision import Decision, saved_at
 from driftlab.report.document import Block, Bullets, Code, Table, Text
 from driftlab.tuning.calibrate import Calibration
-from driftlab.tuning.naming import auc_text, best_of, is_steps, label, leader, task_name, why_not
+from driftlab.tuning.naming import auc_text, best_of, cell_name, is_steps, leader, task_name, why_not
 from driftlab.tuning.sweep import LIMIT, Cell, Sweep
 
 RARE = 0.1  # share of stalled runs for which precision is told again
@@ -29,8 +29,8 @@ def looked_at(sweep: Sweep) -> list[Block]:
     heads = ["task", "traces", "stalled", "good", "in no rate", "problems", "setups", "shortest", "longest", "horizon"]
     rows = []
     for task, evaluation in sweep.evaluations.items():
-        truth, lengths = evaluation.truth, evaluation.measurements.lengths
-        stalled, good, n = int(truth.stalled.sum()), int(truth.good.sum()), len(lengths)
+        labels, lengths = evaluation.labels, evaluation.measurements.lengths
+        stalled, good, n = int(labels.stalled.sum()), int(labels.good.sum()), len(lengths)
         counts = [n, stalled, good, n - stalled - good, len(set(evaluation.groups)), evaluation.setups]
         spread = [int(lengths.min(initial=0 if not n else lengths[0])), int(lengths.max(initial=0))]
         rows.append(
@@ -87,12 +87,12 @@ def _winner(sweep: Sweep, task: str) -> str:
         return f"{name}: no metric may be judged by these labels."
     beats = sum(cell.verdict.startswith("beats") for cell in cells)
     if not beats:
-        most = f"The highest, {label(best)}, reaches AUC {auc_text(best)}: {best.verdict}."
+        most = f"The highest, {cell_name(best)}, reaches AUC {auc_text(best)}: {best.verdict}."
         return f"{name}: no metric is better than its controls. {most}"
     words = best.verdict.partition("; ")[2]
     how = f" with {best.accumulator}" if best.accumulator else ""
     return (
-        f"{name}: {label(best)}{how} tells stalls best, AUC {auc_text(best)}, "
+        f"{name}: {cell_name(best)}{how} tells stalls best, AUC {auc_text(best)}, "
         f"{words}. "
         f"{beats} of {counted(len(cells), 'metric')} {'is' if beats == 1 else 'are'} better than counting steps and "
         f"than noise."
@@ -139,7 +139,7 @@ def _traps(sweep: Sweep, task: str) -> Iterable[str]:
         made = ", ".join(f"{source} {count}" for source, count in sorted(sources.items()))
         knows = "A label made from a signal or a rule knows only what that signal or rule knows."
         yield f"{name}: who made the labels: {made}. {knows}"
-    unused = int((~evaluation.truth.stalled & ~evaluation.truth.good).sum())
+    unused = int((~evaluation.labels.stalled & ~evaluation.labels.good).sum())
     if unused:
         yield f"{name}: {counted(unused, 'trace')} without a usable label {'is' if unused == 1 else 'are'} in no rate."
     best = leader(best_of(sweep, task))
@@ -149,8 +149,8 @@ def _traps(sweep: Sweep, task: str) -> Iterable[str]:
 
 def _chosen_traps(best: Cell, name: str) -> Iterable[str]:
     yield (
-        f"{name}: the accumulator of {label(best)} is the best of {best.tried} tried on the same traces; its verdict "
-        f"allows for that, its AUC does not."
+        f"{name}: the accumulator of {cell_name(best)} is the best of {best.tried} tried on the same traces; its "
+        "verdict allows for that, its AUC does not."
     )
     stalled, good = best.ranked.problems
     if min(stalled, good) < FEW:
@@ -173,7 +173,7 @@ def _rarer(cell: Cell, name: str) -> Iterable[str]:
     rare = RARE * hit / (RARE * (hit + wrong) + (1 - RARE) * stops)
     yield (
         f"{name}: precision depends on how many runs stall. Here {share_text(prevalence)} of the labelled ones do "
-        f"and {label(cell)} has "
+        f"and {cell_name(cell)} has "
         f"{found.precision[place]:.2f}; where {share_text(RARE)} do, the same rule would have {rare:.2f}."
     )
 

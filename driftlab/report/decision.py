@@ -8,7 +8,7 @@ from driftlab._util.wording import counted, share_text
 from driftlab.evaluation.stats import proportion
 from driftlab.tuning.advice import SOFT, earned_by
 from driftlab.tuning.calibrate import Calibration
-from driftlab.tuning.naming import auc_text, best_of, is_steps, label, leader, spec, task_name, why_not
+from driftlab.tuning.naming import auc_text, best_of, cell_name, cell_spec, is_steps, leader, task_name, why_not
 from driftlab.tuning.objective import Price
 from driftlab.tuning.sweep import Cell, Sweep
 
@@ -105,7 +105,7 @@ def _strict_verdict(sweep: Sweep, cell: Cell | None) -> str:
     """The verdict of the cell's metric that allows for the choice among accumulators; empty without a cell."""
     if cell is None or not cell.verdict.startswith("beats"):
         return cell.verdict if cell is not None else ""
-    return next((c.verdict for c in best_of(sweep, cell.task) if spec(c) == spec(cell)), cell.verdict)
+    return next((c.verdict for c in best_of(sweep, cell.task) if cell_spec(c) == cell_spec(cell)), cell.verdict)
 
 
 def _without_rule(sweep: Sweep, task: str) -> str:
@@ -117,7 +117,7 @@ def _without_rule(sweep: Sweep, task: str) -> str:
             "Nor would one be worth it: no metric tells stalls from good work better than counting steps and noise do."
         )
     area = f"AUC {auc_text(best)}, {best.verdict}"
-    return f"The metric to calibrate is {label(best)}: {area}. Run dl.calibrate or driftlab calibrate."
+    return f"The metric to calibrate is {cell_name(best)}: {area}. Run dl.calibrate or driftlab calibrate."
 
 
 def _numbers(found: Calibration) -> str:

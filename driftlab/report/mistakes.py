@@ -9,7 +9,7 @@ import numpy as np
 
 from driftlab._util.wording import counted, number_text
 from driftlab.detectors import evidence_at
-from driftlab.evaluation.labels import Floats, Ints, Truth, outcomes
+from driftlab.evaluation.labels import Floats, Ints, Labels, outcomes
 from driftlab.metrics import Metric
 from driftlab.metrics.measurements import Measurements
 from driftlab.report.document import Block, Table, Text
@@ -63,9 +63,9 @@ def mistakes(rule: StopRule, measured: Measurements) -> dict[str, list[Mistake]]
     >>> [(m.trace_id, m.alarm, m.cost) for m in found["false stop"]]
     [('a', 1, 2)]
     """
-    truth = Truth.of(measured.infos, measured.lengths)
+    labels = Labels.of(measured.infos, measured.lengths)
     alarms = rule.alarms(measured)
-    named, costs = outcomes(alarms, truth), _costs(alarms, truth)
+    named, costs = outcomes(alarms, labels), _costs(alarms, labels)
     found = {}
     for kind in KINDS:
         rows = sorted(np.flatnonzero(named == kind), key=lambda i: (-costs[kind][i], measured.infos[i].id))
@@ -110,9 +110,14 @@ def excerpt(text: str | None, cut: int = CUT) -> str:
     return line if len(line) <= cut else f"{line[: cut - 1]}…"
 
 
-def _costs(alarms: Ints, truth: Truth) -> dict[str, Ints]:
-    late = alarms - truth.onset
-    return {"false stop": truth.lengths - 1 - alarms, "miss": truth.end - truth.onset, "premature": -late, "late": late}
+def _costs(alarms: Ints, labels: Labels) -> dict[str, Ints]:
+    late = alarms - labels.onset
+    return {
+        "false stop": labels.lengths - 1 - alarms,
+        "miss": labels.end - labels.onset,
+        "premature": -late,
+        "late": late,
+    }
 
 
 def _steps(mistake: Mistake, trace: Trace) -> Sequence[int]:

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from driftlab._util.errors import InputError
 from driftlab._util.files import replacing
-from driftlab._util.plain import Plain, plain
+from driftlab._util.plain import Plain, for_toml
 from driftlab.detectors import Context, Detector, Within, detector, first_alarms, needed, score
-from driftlab.metrics.column import Input
+from driftlab.metrics.column import Column
 from driftlab.metrics.measurements import Measurements
 from driftlab.rules import provenance
 from driftlab.rules.roles import Role, check_specs, context_of, joined_specs
@@ -69,7 +69,7 @@ class StopRule:
     def __post_init__(self) -> None:
         object.__setattr__(self, "detector", detector(self.detector))
         object.__setattr__(self, "threshold", _number(self.threshold))
-        object.__setattr__(self, "evidence", {key: plain(value) for key, value in self.evidence.items()})
+        object.__setattr__(self, "evidence", {key: for_toml(value) for key, value in self.evidence.items()})
         check_specs(self.signals)
         object.__setattr__(self, "signals", dict(self.signals))
         if not (0 < self.threshold <= 1 or self.threshold == math.inf):
@@ -152,7 +152,7 @@ class Policy:
         object.__setattr__(self, "rules", tuple(replace(rule, signals=self.signals) for rule in rules))
         object.__setattr__(self, "resets", tuple(self.resets))
         _ = self._context  # raises on what it does not allow
-        object.__setattr__(self, "provenance", {key: plain(value) for key, value in self.provenance.items()})
+        object.__setattr__(self, "provenance", {key: for_toml(value) for key, value in self.provenance.items()})
 
     @cached_property
     def _context(self) -> Context | None:
@@ -168,7 +168,7 @@ class Policy:
         return rule.detector if self._context is None else Within(rule.detector, self._context)
 
     @property
-    def needs(self) -> tuple[Input, ...]:
+    def needs(self) -> tuple[Column, ...]:
         """Every column some rule needs."""
         return needed([self.running(rule) for rule in self.rules])
 

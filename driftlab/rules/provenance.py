@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from driftlab._util.errors import DriftlabWarning, InputError
 from driftlab.metrics.cache import content_key
-from driftlab.metrics.column import Input
+from driftlab.metrics.column import Column
 from driftlab.metrics.embedding import Embedding
 from driftlab.trace.schema import Trace
 from driftlab.trace.views import MASKS
@@ -18,7 +18,7 @@ def version() -> str:
     return importlib.metadata.version("driftlab")
 
 
-def masks(inputs: Iterable[Input]) -> dict[str, str]:
+def masks(inputs: Iterable[Column]) -> dict[str, str]:
     """Return version, hash of every mask that some input uses, by the mask's name.
 
     Examples
@@ -49,7 +49,7 @@ def check_masks(stamps: Mapping[str, str]) -> None:
             warnings.warn(message, DriftlabWarning, stacklevel=4)
 
 
-def models(inputs: Iterable[Input]) -> dict[str, str]:
+def models(inputs: Iterable[Column]) -> dict[str, str]:
     """Return the revision of every embedding model that some input uses, by the model's name.
 
     Examples
@@ -62,7 +62,7 @@ def models(inputs: Iterable[Input]) -> dict[str, str]:
     return {name: each.revision for name, each in sorted(used.items())}
 
 
-def check_models(inputs: Iterable[Input], stamps: Mapping[str, str]) -> None:
+def check_models(inputs: Iterable[Column], stamps: Mapping[str, str]) -> None:
     """Warn when an embedding model is not the one a policy was measured with.
 
     A model that is not installed here is not checked: the first comparison will say what to install.

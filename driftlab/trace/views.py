@@ -28,8 +28,8 @@ __all__ = [
     "DEEPEST",
     "MASKS",
     "VIEWS",
-    "Column",
     "Mask",
+    "TextColumn",
     "canonical",
     "canonical_json",
     "column",
@@ -213,7 +213,7 @@ def _text(value: object, view: str) -> str:
 
 
 @dataclass(frozen=True)
-class Column:
+class TextColumn:
     """One view of one trace under one mask.
 
     Attributes
@@ -228,7 +228,7 @@ class Column:
     symbols: NDArray[np.int64]
 
 
-def column(steps: Iterable[Step], view: str, mask: str) -> Column:
+def column(steps: Iterable[Step], view: str, mask: str) -> TextColumn:
     """Read one view of a trace once.
 
     Examples
@@ -239,7 +239,7 @@ def column(steps: Iterable[Step], view: str, mask: str) -> Column:
     choice("view", view, VIEWS)
     rewrite = mask_named(mask)
     texts = tuple(view_text(step, view, rewrite) for step in steps)
-    return Column(texts, symbols(texts))
+    return TextColumn(texts, symbols(texts))
 
 
 def symbols(texts: Iterable[object]) -> NDArray[np.int64]:

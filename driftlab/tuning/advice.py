@@ -32,9 +32,9 @@ def cost_curve(curve: Curve, price: Price) -> Any:
     --------
     >>> from driftlab.evaluation.thresholds import curve
     >>> from driftlab.trace.schema import Span, TraceInfo
-    >>> from driftlab.evaluation.labels import Truth
+    >>> from driftlab.evaluation.labels import Labels
     >>> infos = [TraceInfo(id="a", label="stalled", stalls=(Span(0),)), TraceInfo(id="b", label="good")]
-    >>> found = curve(np.array([1.0, 1, 1, 0.5, 0]), np.array([0, 3, 5]), Truth.of(infos, np.array([3, 2])))
+    >>> found = curve(np.array([1.0, 1, 1, 0.5, 0]), np.array([0, 3, 5]), Labels.of(infos, np.array([3, 2])))
     >>> cost_curve(found, Price(false_stop=10, wasted_step=1))[["threshold", "earned"]].values.tolist()
     [[0.5, -4.0], [1.0, 1.0], [inf, 0.0]]
     """

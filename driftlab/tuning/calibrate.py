@@ -12,7 +12,7 @@ from driftlab._util.errors import InputError
 from driftlab._util.extras import need
 from driftlab._util.options import SEARCHING, SWEEPING, checked
 from driftlab.detectors import Detector, needed, score
-from driftlab.evaluation.labels import Floats, Truth
+from driftlab.evaluation.labels import Floats, Labels
 from driftlab.evaluation.tally import Tally, curve, tally
 from driftlab.metrics.measurements import Measurements, measure
 from driftlab.rules import provenance
@@ -22,15 +22,15 @@ from driftlab.trace.split import problems
 from driftlab.trace.summary import shared_specs
 from driftlab.tuning.calibration import Calibration
 from driftlab.tuning.certificate import Certificate, certify, certify_grid
-from driftlab.tuning.cross_validation import Nested, Procedure, nested, untold
-from driftlab.tuning.objective import RATES, Price, Worth, above, choices, ordered, worth_at, worth_named
+from driftlab.tuning.cross_validation import CrossValidation, Procedure, cross_validate, untold
+from driftlab.tuning.objective import RATES, Objective, Price, above, choices, objective_named, ordered, value_at
 from driftlab.tuning.plan import plan
 from driftlab.tuning.sample_size import good_traces_needed
 from driftlab.tuning.sweep import LIMIT, grid
 
 Promise = Literal["mean", "confident"]
 RISK = 0.1
-TAKEN = ("task", "max_false_stop", "promise", "worth", "nudge", "risk", "share", "folds", "repeats", "random_state")
+TAKEN = ("task", "max_false_stop", "promise", "objective", "nudge", "risk", "share", "folds", "repeats", "random_state")
 CALIBRATING = (*TAKEN, *(name for name in SWEEPING if name != "draws"))
 MOST_FOLDS = 20
 
@@ -41,7 +41,7 @@ def calibrate(
     task: str | None = None,
     max_false_stop: float | None = LIMIT,
     promise: Promise = "mean",
-    worth: str | Worth = "saved",
+    objective: str | Objective = "saved",
     nudge: float | None = None,
     **options: Any,
 ) -> Calibration:
@@ -62,9 +62,9 @@ def calibrate(
     promise : {"mean", "confident"}
         "mean": at most that share on average over calibrations (split conformal). "confident": at most that
         share with probability ``1 - risk`` (binomial tolerance bound).
-    worth : str or callable
+    objective : str or callable
         What decides among detectors: "saved" (share of stalled steps), "recall", "youden", "f1", "f0.5", "f2",
-        a `choose.Price`, or any function from a `Curve` to a number a threshold.
+        a `objective.Price`, or any function from a `Curve` to a number a threshold.
     nudge : float, optional
         A larger limit for a second threshold of the same detector, at which the loop is nudged, not stopped.
     **options
@@ -96,10 +96,10 @@ def calibrate(
     max_false_stop, nudge, seed = options.pop("max_false_stop"), options.pop("nudge"), _seed(options)
     risk, share = options.pop("risk", RISK), options.pop("share", 0.5)
     folds, repeats = options.pop("folds", 5), options.pop("repeats", 5)
-    _check(promise, share, max_false_stop, nudge, worth)
+    _check(promise, share, max_false_stop, nudge, objective)
     chosen = _of_task(traces, task)
     wanted, measured = _measured(chosen, options)
-    how = Procedure(worth, max_false_stop, max_false_stop is not None, None if promise == "mean" else risk, share)
+    how = Procedure(objective, max_false_stop, max_false_stop is not None, None if promise == "mean" else risk, share)
     made = _reused if share == 1 else _split
     best, found, rest, rows = made(measured, wanted, how, seed)
     origin = {"data": _data(chosen), "seed": seed, "share": share, "candidates": len(rows), "selection": _words(how)}
@@ -118,7 +118,7 @@ def calibrate(
 
 def _estimate(
     measured: Measurements, wanted: Sequence[Detector], how: Procedure, found: Certificate, plan: tuple[int, int, int]
-) -> Nested | None:
+) -> CrossValidation | None:
     """Cross-validate the procedure with folds so many that what is left of a fold can still certify."""
     folds, repeats, seed = plan
     if not repeats or how.share == 1:
@@ -131,7 +131,7 @@ def _estimate(
         if not enough:
             return untold(f"of {found.n_good} good traces a fold leaves too few to certify, which takes {least}")
         folds = enough[0]
-    return nested(measured, wanted, how, folds=folds, repeats=repeats, seed=seed)
+    return cross_validate(measured, wanted, how, folds=folds, repeats=repeats, seed=seed)
 
 
 Made = tuple[Detector, Certificate, Measurements, list[dict[str, Any]]]
@@ -156,13 +156,16 @@ def _reused(measured: Measurements, wanted: Sequence[Detector], how: Procedure, 
     scores = score(measured, wanted)
     found = certify_grid(measured, scores, how.limit or LIMIT, how.risk or RISK, seed=seed)
     rows = _candidates(measured, scores, how)
-    truth = Truth.of(measured.infos, measured.lengths)
+    labels = Labels.of(measured.infos, measured.lengths)
     for row in rows:
         each = StopRule(row["detector"], found[row["detector"]].threshold)
-        made, counted = curve(scores[each.detector], measured.offsets, truth), tally(each.alarms(measured), truth)
-        row["threshold"], row["worth"] = each.threshold, worth_at(each.threshold, made, worth_named(how.worth))
+        made, counted = curve(scores[each.detector], measured.offsets, labels), tally(each.alarms(measured), labels)
+        row["threshold"], row["objective"] = (
+            each.threshold,
+            value_at(each.threshold, made, objective_named(how.objective)),
+        )
         row.update({name: getattr(counted, name) for name in RATES})
-    rows.sort(key=lambda row: -row["worth"])
+    rows.sort(key=lambda row: -row["objective"])
     return rows[0]["detector"], found[rows[0]["detector"]], measured, rows
 
 
@@ -174,15 +177,15 @@ def halves(measured: Measurements, share: float, seed: int) -> tuple[Measurement
 
 
 def _candidates(measured: Measurements, scores: dict[Detector, Floats], how: Procedure) -> list[dict[str, Any]]:
-    truth, everyone = Truth.of(measured.infos, measured.lengths), np.ones((1, len(measured.infos)), dtype=bool)
-    return ordered(choices(scores, measured.offsets, truth, everyone, worth=how.worth, limit=how.limit))
+    labels, everyone = Labels.of(measured.infos, measured.lengths), np.ones((1, len(measured.infos)), dtype=bool)
+    return ordered(choices(scores, measured.offsets, labels, everyone, objective=how.objective, limit=how.limit))
 
 
 def _ruled(
     best: Detector, found: Certificate, rest: Measurements, task: str | None, evidence: dict[str, Any]
 ) -> tuple[StopRule, Tally]:
     bare = StopRule(best, found.threshold, task)
-    counted = tally(bare.alarms(rest), Truth.of(rest.infos, rest.lengths), best.patience)
+    counted = tally(bare.alarms(rest), Labels.of(rest.infos, rest.lengths), best.patience)
     names = ("precision", "recall", "saved", "false_stop_rate", "premature", "late", "delay", "n_stalled", "n_good")
     told: dict[str, Any] = {"promise": found.promise, "good_problems": found.n_good, "missing": found.missing}
     told |= {"why": found.why} if found.why else {}
@@ -227,10 +230,10 @@ def _seed(options: dict[str, Any]) -> int:
     return int(next(iter(given.values()), 0))
 
 
-def _check(promise: str, share: float, limit: float | None, nudge: float | None, worth: str | Worth) -> None:
+def _check(promise: str, share: float, limit: float | None, nudge: float | None, objective: str | Objective) -> None:
     if promise not in ("mean", "confident"):
         raise InputError(f"promise must be 'mean' or 'confident', got {promise!r}")
-    worth_named(worth)
+    objective_named(objective)
     if share == 1 and (promise == "mean" or limit is None):
         raise InputError(
             "share=1.0 needs max_false_stop and promise='confident': the mean promise needs other problems"
@@ -249,9 +252,11 @@ def _data(chosen: list[Trace] | Measurements) -> str:
 
 
 def _words(how: Procedure) -> str:
-    named = how.worth if isinstance(how.worth, str | Price) else getattr(how.worth, "__name__", "a function")
+    named = (
+        how.objective if isinstance(how.objective, str | Price) else getattr(how.objective, "__name__", "a function")
+    )
     within = "" if how.limit is None else " within the limit"
-    return f"most by {named!r}{within}" if not isinstance(how.worth, str) else f"most {named}{within}"
+    return f"most by {named!r}{within}" if not isinstance(how.objective, str) else f"most {named}{within}"
 
 
 def _frame(rows: list[dict[str, Any]]) -> Any:

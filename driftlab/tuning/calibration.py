@@ -8,7 +8,7 @@ from driftlab.evaluation.stats import proportion
 from driftlab.evaluation.tally import Tally
 from driftlab.rules.policy import Policy, StopRule
 from driftlab.tuning.advice import advice
-from driftlab.tuning.cross_validation import Nested
+from driftlab.tuning.cross_validation import CrossValidation
 from driftlab.tuning.objective import Price
 
 
@@ -27,11 +27,11 @@ class Calibration:
     missing : int
         Good traces of other problems that were missing for a finite threshold; 0 when it is finite.
     candidates : pandas.DataFrame
-        Every detector tried on the choosing problems, best first: detector, worth, threshold, saved, recall,
+        Every detector tried on the choosing problems, best first: detector, objective, threshold, saved, recall,
         false_stop_rate.
     provenance : dict
         Data hash, seed, split, selection, promise.
-    nested : Nested or None
+    nested : CrossValidation or None
         What choosing and certifying so achieves on new problems; None with ``repeats=0``.
     nudge : StopRule or None
         The rule that only nudges, at its own, larger limit.
@@ -52,7 +52,7 @@ class Calibration:
     missing: int
     candidates: Any
     provenance: dict[str, Any]
-    nested: Nested | None = None
+    nested: CrossValidation | None = None
     nudge: StopRule | None = None
 
     @property

@@ -7,7 +7,7 @@ import numpy as np
 
 from driftlab._util.options import SWEEPING, checked
 from driftlab.detectors import Detector, Ewma, Plateau, Run, StepCount, detector, score
-from driftlab.evaluation.evaluation import Evaluation, Ranked, verdict
+from driftlab.evaluation.evaluation import Auc, Evaluation, verdict
 from driftlab.evaluation.labels import Floats
 from driftlab.evaluation.ranking import Ranking
 from driftlab.evaluation.stats import LEVEL
@@ -32,7 +32,7 @@ class Cell:
     detector : Detector
     scores : (n_steps_in_all,) array
         Over the task's traces.
-    ranked, within : Ranked
+    ranked, within : Auc
         At equal age; at equal age among traces of one setup.
     auc_trace : float
         Over whole traces, where length alone ranks well.
@@ -47,8 +47,8 @@ class Cell:
     task: str
     detector: Detector
     scores: Floats
-    ranked: Ranked
-    within: Ranked
+    ranked: Auc
+    within: Auc
     auc_trace: float
     curve: Curve
     verdict: str
@@ -115,7 +115,7 @@ def _ranked(task: str, evaluation: Evaluation, detector: Detector, scores: Float
     ranked = evaluation.steps() if detector == StepCount() else evaluation.rank(scores, nobody)
     within = evaluation.rank(scores, evaluation.within_setup if reachable else nobody)
     trace = evaluation.whole.auc(scores, evaluation.measurements.offsets)
-    found = curve(scores, evaluation.measurements.offsets, evaluation.truth)
+    found = curve(scores, evaluation.measurements.offsets, evaluation.labels)
     cell = Cell(task, detector, scores, ranked, within, trace, found, "")
     return replace(cell, verdict=judged(evaluation, cell, LEVEL))
 
@@ -133,7 +133,7 @@ def _hidden(task: str, evaluation: Evaluation, detector: Detector, why: str) -> 
     """A row without numbers: the detector made the labels it would be judged by, or has nothing to judge."""
     silent = np.zeros(int(evaluation.measurements.offsets[-1]))
     nothing = evaluation.rank(silent, NOBODY)
-    empty = curve(silent, evaluation.measurements.offsets, evaluation.truth)
+    empty = curve(silent, evaluation.measurements.offsets, evaluation.labels)
     return Cell(task, detector, silent, nothing, nothing, float("nan"), empty, why)
 
 

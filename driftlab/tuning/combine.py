@@ -38,7 +38,7 @@ PARTS = (
 )
 
 
-def learn(
+def combine(
     traces: Iterable[Trace],
     parts: Sequence[str | Detector] = PARTS,
     *,

@@ -10,24 +10,24 @@ from numpy.typing import NDArray
 
 from driftlab._util.extras import need
 from driftlab.detectors import Detector, first_alarms, score
-from driftlab.evaluation.labels import OUTCOMES, Floats, Ints, Truth, coded, ratio
+from driftlab.evaluation.labels import OUTCOMES, Floats, Ints, Labels, coded, ratio
 from driftlab.evaluation.stats import LEVEL, cluster_weights, percentile
 from driftlab.metrics.measurements import Measurements
 from driftlab.trace.split import problems
 from driftlab.tuning.certificate import certified, maxima_of, one_a_problem
-from driftlab.tuning.objective import Choice, Worth, choices
+from driftlab.tuning.objective import Choice, Objective, choices
 
 DRAWS = 1000
 
 
 @dataclass(frozen=True)
 class Procedure:
-    """How a rule is made: chosen by a worth within a limit, then certified on problems that chose nothing.
+    """How a rule is made: chosen by a objective within a limit, then certified on problems that chose nothing.
 
     Attributes
     ----------
-    worth : str or callable
-        See `choose.WORTHS`.
+    objective : str or callable
+        See `objective.OBJECTIVES`.
     limit : float or None
         Largest false-stop rate.
     certify : bool
@@ -38,7 +38,7 @@ class Procedure:
         Of the problems that choose; the rest certifies, 1.0 leaves none.
     """
 
-    worth: str | Worth = "youden"
+    objective: str | Objective = "youden"
     limit: float | None = None
     certify: bool = False
     risk: float | None = None
@@ -46,7 +46,7 @@ class Procedure:
 
 
 @dataclass(frozen=True, eq=False)
-class Nested:
+class CrossValidation:
     """Out-of-fold decisions of a procedure, the whole choice repeated in every fold.
 
     Attributes
@@ -99,7 +99,7 @@ class Nested:
         )
 
 
-def nested(
+def cross_validate(
     measured: Measurements,
     detectors: Sequence[Detector],
     procedure: Procedure = Procedure(),
@@ -107,7 +107,7 @@ def nested(
     folds: int = 5,
     repeats: int = 5,
     seed: int = 0,
-) -> Nested:
+) -> CrossValidation:
     """Estimate what a procedure achieves on new problems.
 
     In every fold detector, patience and threshold are chosen again on the other folds, and certified there
@@ -123,7 +123,7 @@ def nested(
 
     Returns
     -------
-    Nested
+    CrossValidation
 
     Examples
     --------
@@ -132,28 +132,28 @@ def nested(
     >>> from driftlab.trace.schema import Span, Step, Trace
     >>> loops = [Trace(id=f"l{n}", label="stalled", stalls=[Span(1)], steps=[Step(state="x")] * 4) for n in range(9)]
     >>> work = [Trace(id=f"w{n}", label="good", steps=[Step(state=s) for s in "abcd"]) for n in range(9)]
-    >>> found = nested(measure(loops + work, ["exact"]), [Plateau("exact", "run(2)")], repeats=1)
+    >>> found = cross_validate(measure(loops + work, ["exact"]), [Plateau("exact", "run(2)")], repeats=1)
     >>> found.youden, found.intervals["youden"]
     (1.0, (1.0, 1.0))
     """
-    truth = Truth.of(measured.infos, measured.lengths)
-    place = _folds(measured, truth, folds, repeats, seed)
+    labels = Labels.of(measured.infos, measured.lengths)
+    place = _folds(measured, labels, folds, repeats, seed)
     if place is None or not detectors:
         return untold("one class only, or fewer than 2 problems of each" if detectors else "no detector to choose from")
     scores = score(measured, detectors)
     train = np.concatenate([row != np.arange(row.max() + 1)[:, None] for row in place])
     choosing = _choosing(measured, train, procedure, seed)
     # The last set is everything: what a choice on the same traces would report.
-    everyone = np.vstack([choosing, np.ones(len(truth.lengths), dtype=bool)])
-    found = choices(scores, measured.offsets, truth, everyone, worth=procedure.worth, limit=procedure.limit)
+    everyone = np.vstack([choosing, np.ones(len(labels.lengths), dtype=bool)])
+    found = choices(scores, measured.offsets, labels, everyone, objective=procedure.objective, limit=procedure.limit)
     rules = [_rule(found, row, measured, train[row] & ~choosing[row], procedure) for row in range(len(train))]
-    return _pooled(rules, place, measured, truth, _reported(found))
+    return _pooled(rules, place, measured, labels, _reported(found))
 
 
 Rule = tuple[Detector, float, Floats]
 
 
-def _folds(measured: Measurements, truth: Truth, folds: int, repeats: int, seed: int) -> NDArray[np.int64] | None:
+def _folds(measured: Measurements, labels: Labels, folds: int, repeats: int, seed: int) -> NDArray[np.int64] | None:
     """Fold of each trace in each repeat, (n_repeats, n_traces); None where no fold can hold both classes.
 
     Problems are dealt out in turn: those with stalled traces only, with both, with good ones only. Every fold
@@ -162,7 +162,7 @@ def _folds(measured: Measurements, truth: Truth, folds: int, repeats: int, seed:
     groups = [info.group for info in measured.infos]
     names = {name: place for place, name in enumerate(sorted(set(groups)))}  # whatever the order of the traces
     problem, size = np.array([names[group] for group in groups], dtype=np.int64), len(names)
-    stalled, good = (np.bincount(problem[rows], minlength=size) > 0 for rows in (truth.stalled, truth.good))
+    stalled, good = (np.bincount(problem[rows], minlength=size) > 0 for rows in (labels.stalled, labels.good))
     count = min(folds, int(stalled.sum()), int(good.sum()))
     if count < 2:
         return None
@@ -189,7 +189,7 @@ def _choosing(measured: Measurements, train: NDArray[np.bool_], procedure: Proce
 
 
 def _rule(found: Sequence[Choice], row: int, measured: Measurements, rest: NDArray[np.bool_], how: Procedure) -> Rule:
-    best = max(found, key=lambda each: each.worth[row])
+    best = max(found, key=lambda each: each.objective[row])
     if not how.certify or how.limit is None:
         return best.detector, best.threshold(row), best.scores
     inside = np.flatnonzero(rest)
@@ -200,14 +200,16 @@ def _rule(found: Sequence[Choice], row: int, measured: Measurements, rest: NDArr
 
 
 def _reported(found: Sequence[Choice]) -> float:
-    best = max(found, key=lambda each: each.worth[-1])
-    if not np.isfinite(best.worth[-1]):
+    best = max(found, key=lambda each: each.objective[-1])
+    if not np.isfinite(best.objective[-1]):
         return 0.0  # nothing is allowed: no alarm, no false stop
     rates = best.rates(-1)
     return rates["recall"] - rates["false_stop_rate"]
 
 
-def _pooled(rules: Sequence[Rule], place: Ints, measured: Measurements, truth: Truth, reported: float) -> Nested:
+def _pooled(
+    rules: Sequence[Rule], place: Ints, measured: Measurements, labels: Labels, reported: float
+) -> CrossValidation:
     """Join the decisions of all folds, each on the traces that were left out of it."""
     alarms, rows, number = np.full(place.shape, -1, dtype=np.int64), [], 0
     for repeat, own in enumerate(place):
@@ -215,28 +217,30 @@ def _pooled(rules: Sequence[Rule], place: Ints, measured: Measurements, truth: T
             detector, threshold, scores = rules[number]
             inside = own == fold
             alarms[repeat, inside] = first_alarms(scores, measured.offsets, threshold)[inside]
-            own_rates = _rates(alarms[[repeat]][:, inside], truth.take(inside))
+            own_rates = _rates(alarms[[repeat]][:, inside], labels.take(inside))
             rates = {name: float(value[0]) for name, value in own_rates.items()}
             at = {"repeat": repeat, "fold": fold, "detector": repr(detector), "threshold": threshold}
-            counts = {"n_stalled": int(truth.stalled[inside].sum()), "n_good": int(truth.good[inside].sum())}
+            counts = {"n_stalled": int(labels.stalled[inside].sum()), "n_good": int(labels.good[inside].sum())}
             rows.append(at | counts | rates)
             number += 1
-    single = _rates(alarms, truth)
+    single = _rates(alarms, labels)
     means: dict[str, Any] = {name: float(np.mean(values)) for name, values in single.items()}
-    intervals = _intervals(alarms, measured, truth, means, int(place.max()) + 1)
+    intervals = _intervals(alarms, measured, labels, means, int(place.max()) + 1)
     ranges = {name: (float(values.min()), float(values.max())) for name, values in single.items()}
     table = need("pandas", "study").DataFrame(rows)
-    return Nested(table, **means, intervals=intervals, repeats=ranges, reported=reported)
+    return CrossValidation(table, **means, intervals=intervals, repeats=ranges, reported=reported)
 
 
-def _rates(alarms: Ints, truth: Truth, weights: NDArray[Any] | None = None) -> dict[str, Floats]:
+def _rates(alarms: Ints, labels: Labels, weights: NDArray[Any] | None = None) -> dict[str, Floats]:
     """Rates of several rows of alarms; with weights (n_traces, n_draws), of each draw, rows averaged."""
-    code = coded(alarms, truth)
+    code = coded(alarms, labels)
     hit = code == OUTCOMES.index("hit")
-    fired = (alarms >= 0) & (truth.stalled | truth.good)
+    fired = (alarms >= 0) & (labels.stalled | labels.good)
     stop = code == OUTCOMES.index("false stop")
-    whole = [np.broadcast_to(each, alarms.shape) for each in (truth.stalled, truth.good, truth.stalled * truth.lengths)]
-    counted = np.stack([hit, fired, stop, hit * (truth.lengths - 1 - alarms), *whole]).astype(np.float64)
+    whole = [
+        np.broadcast_to(each, alarms.shape) for each in (labels.stalled, labels.good, labels.stalled * labels.lengths)
+    ]
+    counted = np.stack([hit, fired, stop, hit * (labels.lengths - 1 - alarms), *whole]).astype(np.float64)
     hits, alarmed, stops, after, stalled, good, steps = (
         counted.sum(axis=2) if weights is None else counted.mean(axis=1) @ weights
     )
@@ -246,7 +250,7 @@ def _rates(alarms: Ints, truth: Truth, weights: NDArray[Any] | None = None) -> d
 
 
 def _intervals(
-    alarms: Ints, measured: Measurements, truth: Truth, means: Mapping[str, float], folds: int
+    alarms: Ints, measured: Measurements, labels: Labels, means: Mapping[str, float], folds: int
 ) -> dict[str, tuple[float, float]]:
     """Bootstrap over problems, widened because folds share what they learn from (Nadeau and Bengio, 2003).
 
@@ -255,14 +259,14 @@ def _intervals(
     """
     weights = cluster_weights([info.group for info in measured.infos], DRAWS, 0)
     wider, found = math.sqrt(1 + folds / (folds - 1)), {}
-    for name, values in _rates(alarms, truth, weights).items():
+    for name, values in _rates(alarms, labels, weights).items():
         low, high = (means[name] + wider * (bound - means[name]) for bound in percentile(values, LEVEL))
         least = -1.0 if name == "youden" else 0.0
         found[name] = (float(np.clip(low, least, 1.0)), float(np.clip(high, least, 1.0)))
     return found
 
 
-def untold(why: str) -> Nested:
+def untold(why: str) -> CrossValidation:
     """Return the estimate that says nothing, and why.
 
     Examples
@@ -273,9 +277,9 @@ def untold(why: str) -> Nested:
     names = ("recall", "false_stop_rate", "saved", "precision", "youden")
     empty: Mapping[str, Any] = dict.fromkeys(names, math.nan)
     undefined = dict.fromkeys(names, (math.nan, math.nan))
-    return Nested(
+    return CrossValidation(
         need("pandas", "study").DataFrame(), **empty, intervals=undefined, repeats=undefined, reported=math.nan, why=why
     )
 
 
-__all__ = ["Nested", "Procedure", "nested", "untold"]
+__all__ = ["CrossValidation", "Procedure", "cross_validate", "untold"]

@@ -9,7 +9,7 @@ from driftlab.detectors import Plateau, StepCount
 from driftlab.tuning.sweep import Cell, Sweep
 
 
-def label(cell: Cell) -> str:
+def cell_name(cell: Cell) -> str:
     """Return a short name of what a cell measures, without its accumulator.
 
     Examples
@@ -17,7 +17,7 @@ def label(cell: Cell) -> str:
     >>> from driftlab.tuning.sweep import sweep
     >>> from driftlab.trace.schema import Step, Trace
     >>> found = sweep([Trace(id="a", label="good", steps=[Step(state="x")])], ["exact"], patience=[1], decay=[])
-    >>> [label(cell) for cell in found.cells]
+    >>> [cell_name(cell) for cell in found.cells]
     ['exact (state)', 'steps']
     """
     if isinstance(cell.detector, Plateau):
@@ -25,14 +25,14 @@ def label(cell: Cell) -> str:
     return repr(cell.detector)
 
 
-def labels(cells: Sequence[Cell]) -> list[str]:
+def cell_names(cells: Sequence[Cell]) -> list[str]:
     """Return one name a cell; where the short names of two metrics are equal, all are written out."""
-    short = [label(cell) for cell in cells]
-    long = [spec(cell) for cell in cells]
+    short = [cell_name(cell) for cell in cells]
+    long = [cell_spec(cell) for cell in cells]
     return short if len(set(short)) == len(set(long)) else long
 
 
-def spec(cell: Cell) -> str:
+def cell_spec(cell: Cell) -> str:
     """Return the metric of a cell as it is typed, or the detector where it reads no single one."""
     return repr(cell.detector.metric) if isinstance(cell.detector, Plateau) else repr(cell.detector)
 
@@ -84,18 +84,18 @@ def of_metric(sweep: Sweep, task: str, metric: str | None) -> list[Cell]:
         When no cell has the metric, or the name fits several.
     """
     own = [cell for cell in sweep.cells if cell.task == task and isinstance(cell.detector, Plateau)]
-    specs = dict.fromkeys(spec(cell) for cell in own)
+    specs = dict.fromkeys(cell_spec(cell) for cell in own)
     if metric is None:
-        best = leader(cell for cell in best_of(sweep, task) if spec(cell) in specs)
-        wanted = spec(best) if best is not None else next(iter(specs), "")
-        return [cell for cell in own if spec(cell) == wanted]
-    named = dict.fromkeys(spec(cell) for cell in own if metric in (spec(cell), label(cell), cell.metric))
+        best = leader(cell for cell in best_of(sweep, task) if cell_spec(cell) in specs)
+        wanted = cell_spec(best) if best is not None else next(iter(specs), "")
+        return [cell for cell in own if cell_spec(cell) == wanted]
+    named = dict.fromkeys(cell_spec(cell) for cell in own if metric in (cell_spec(cell), cell_name(cell), cell.metric))
     if len(named) != 1:
         known = ", ".join(named or specs) or "(none)"
         raise InputError(
             f"{'several metrics are' if named else 'no metric is'} called {metric!r}; write one of: {known}"
         )
-    return [cell for cell in own if spec(cell) in named]
+    return [cell for cell in own if cell_spec(cell) in named]
 
 
 def auc_text(cell: Cell) -> str:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from driftlab._util.errors import InputError
 from driftlab._util.spec import share, unknown
 from driftlab.detectors import Detector
-from driftlab.evaluation.labels import Floats, Ints, Truth, ratio
+from driftlab.evaluation.labels import Floats, Ints, Labels, ratio
 from driftlab.evaluation.thresholds import Curve, curves
 
-Worth = Callable[[Curve], Floats]
+Objective = Callable[[Curve], Floats]
 
 RATES = ("saved", "recall", "false_stop_rate")
 MARGIN = 1e-4  # law 4: deltas out of a model agree within this, so no threshold may sit closer to a score
@@ -38,7 +38,7 @@ class Price:
     >>> from driftlab.evaluation.thresholds import curve
     >>> from driftlab.trace.schema import Span, TraceInfo
     >>> infos = [TraceInfo(id="a", label="stalled", stalls=(Span(0),)), TraceInfo(id="b", label="good")]
-    >>> found = curve(np.array([1.0, 1, 1, 0.5, 0]), np.array([0, 3, 5]), Truth.of(infos, np.array([3, 2])))
+    >>> found = curve(np.array([1.0, 1, 1, 0.5, 0]), np.array([0, 3, 5]), Labels.of(infos, np.array([3, 2])))
     >>> Price(false_stop=10, wasted_step=1)(found).tolist()  # at 0.5 the good run is stopped too
     [-4.0, 1.0]
     """
@@ -66,30 +66,30 @@ class Price:
         return found
 
 
-def f_beta(beta: float) -> Worth:
+def f_beta(beta: float) -> Objective:
     """Return the F score in which recall weighs `beta` times as much as precision.
 
     Examples
     --------
     >>> from driftlab.evaluation.thresholds import curve
     >>> from driftlab.trace.schema import Span, TraceInfo
-    >>> truth = Truth.of([TraceInfo(id="a", label="stalled", stalls=(Span(0),))], np.array([1]))
-    >>> f_beta(1)(curve(np.array([0.5]), np.array([0, 1]), truth)).tolist()
+    >>> labels = Labels.of([TraceInfo(id="a", label="stalled", stalls=(Span(0),))], np.array([1]))
+    >>> f_beta(1)(curve(np.array([0.5]), np.array([0, 1]), labels)).tolist()
     [1.0]
     """
     if not beta > 0:
         raise InputError(f"beta must be above 0, got {beta!r}")
     square = beta**2
 
-    def worth(curve: Curve) -> Floats:
+    def objective(curve: Curve) -> Floats:
         p, r = curve.precision, curve.recall
         found: Floats = ratio((1 + square) * p * r, square * p + r)
         return np.where(np.isnan(p) | np.isnan(r), np.nan, np.nan_to_num(found))
 
-    return worth
+    return objective
 
 
-WORTHS: dict[str, Worth] = {
+OBJECTIVES: dict[str, Objective] = {
     "saved": lambda curve: curve.saved,
     "recall": lambda curve: curve.recall,
     "youden": lambda curve: curve.recall - curve.false_stop_rate,
@@ -99,21 +99,21 @@ WORTHS: dict[str, Worth] = {
 }
 
 
-def worth_named(worth: str | Worth) -> Worth:
-    """Return what a name in `WORTHS` stands for; a function of a curve is returned as it is.
+def objective_named(objective: str | Objective) -> Objective:
+    """Return what a name in `OBJECTIVES` stands for; a function of a curve is returned as it is.
 
     Examples
     --------
-    >>> worth_named("youdon")  # doctest: +ELLIPSIS
+    >>> objective_named("youdon")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    driftlab._util.errors.InputError: unknown worth 'youdon'; did you mean 'youden'? known: f0.5, f1, f2, ...
+    driftlab._util.errors.InputError: unknown objective 'youdon'; did you mean 'youden'? known: f0.5, f1, f2, ...
     """
-    if callable(worth):
-        return worth
-    if worth not in WORTHS:
-        raise unknown("worth", worth, WORTHS)
-    return WORTHS[worth]
+    if callable(objective):
+        return objective
+    if objective not in OBJECTIVES:
+        raise unknown("objective", objective, OBJECTIVES)
+    return OBJECTIVES[objective]
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,7 @@ class Choice:
     Attributes
     ----------
     detector : Detector
-    worth : (n_sets,) array
+    objective : (n_sets,) array
         -inf where no threshold is allowed.
     place : (n_sets,) int array
         Where in the curve the best threshold is; of equally good ones the highest, which stops fewest.
@@ -133,14 +133,14 @@ class Choice:
     """
 
     detector: Detector
-    worth: Floats
+    objective: Floats
     place: Ints
     curve: Curve
     scores: Floats
 
     def threshold(self, row: int = 0) -> float:
         """Middle of the range of thresholds that a set of traces cannot tell from the best one; `inf` without any."""
-        if not np.isfinite(self.worth[row]):
+        if not np.isfinite(self.objective[row]):
             return math.inf
         c, place = self.curve, int(self.place[row])
         counts = np.stack([each[row] for each in (c.hit, c.premature, c.late, c.false_stop, c.saved_steps)])
@@ -156,7 +156,7 @@ class Choice:
 
     def rates(self, row: int = 0) -> dict[str, float]:
         """Return share saved, recall and false-stop rate on the set itself: the best of many, so too good."""
-        if not np.isfinite(self.worth[row]):  # no alarm: 0 of those there are
+        if not np.isfinite(self.objective[row]):  # no alarm: 0 of those there are
             found = self.curve
             whole = {"saved": found.stalled_steps, "recall": found.n_stalled, "false_stop_rate": found.n_good}
             return {name: float(ratio(0, count[row, 0])) for name, count in whole.items()}
@@ -167,10 +167,10 @@ class Choice:
 def choices(
     scores: Mapping[Detector, Floats],
     offsets: Ints,
-    truth: Truth,
+    labels: Labels,
     members: NDArray[np.bool_],
     *,
-    worth: str | Worth = "saved",
+    objective: str | Objective = "saved",
     limit: float | None = None,
 ) -> list[Choice]:
     """Find each detector's best threshold on each set of traces.
@@ -182,8 +182,8 @@ def choices(
         As for `thresholds.curve`.
     members : (n_sets, n_traces) bool array
         The traces of each set.
-    worth : str or callable
-        A name in `WORTHS`, or a function from a curve to a number a threshold, the larger the better.
+    objective : str or callable
+        A name in `OBJECTIVES`, or a function from a curve to a number a threshold, the larger the better.
     limit : float, optional
         Largest false-stop rate allowed on the set.
 
@@ -192,16 +192,16 @@ def choices(
     >>> from driftlab.detectors import StepCount
     >>> from driftlab.trace.schema import Span, TraceInfo
     >>> infos = [TraceInfo(id="a", label="stalled", stalls=(Span(0),)), TraceInfo(id="b", label="good")]
-    >>> truth, everyone = Truth.of(infos, np.array([2, 1])), np.ones((1, 2), dtype=bool)
-    >>> choices({StepCount(): np.array([0.5, 0.75, 0.25])}, np.array([0, 2, 3]), truth, everyone)[0].threshold()
+    >>> labels, everyone = Labels.of(infos, np.array([2, 1])), np.ones((1, 2), dtype=bool)
+    >>> choices({StepCount(): np.array([0.5, 0.75, 0.25])}, np.array([0, 2, 3]), labels, everyone)[0].threshold()
     0.375
     """
-    value = worth_named(worth)
-    return [_best(each, own, curves(own, offsets, truth, members), value, limit) for each, own in scores.items()]
+    value = objective_named(objective)
+    return [_best(each, own, curves(own, offsets, labels, members), value, limit) for each, own in scores.items()]
 
 
-def _best(detector: Detector, scores: Floats, found: Curve, worth: Worth, limit: float | None) -> Choice:
-    value = np.asarray(worth(found), dtype=np.float64)
+def _best(detector: Detector, scores: Floats, found: Curve, objective: Objective, limit: float | None) -> Choice:
+    value = np.asarray(objective(found), dtype=np.float64)
     allowed = ~np.isnan(value) if limit is None else ~np.isnan(value) & (found.false_stop_rate <= limit)
     value = np.where(allowed, value, -math.inf)
     if not value.shape[1]:  # every score is 0: there is no threshold
@@ -243,29 +243,30 @@ def above(line: float, scores: Floats, margin: float = 0.0) -> float:
     return middle if low < middle else float(high)
 
 
-def worth_at(threshold: float, found: Curve, worth: Worth) -> float:
+def value_at(threshold: float, found: Curve, objective: Objective) -> float:
     """Return what one threshold is worth, whichever were tried; -inf where it alarms nowhere.
 
     Examples
     --------
     >>> from driftlab.evaluation.thresholds import curve
     >>> from driftlab.trace.schema import Span, TraceInfo
-    >>> truth = Truth.of([TraceInfo(id="a", label="stalled", stalls=(Span(0),))], np.array([2]))
-    >>> found = curve(np.array([0.5, 0.75]), np.array([0, 2]), truth)
-    >>> [worth_at(threshold, found, WORTHS["saved"]) for threshold in (0.25, 0.6, 0.9)]
+    >>> labels = Labels.of([TraceInfo(id="a", label="stalled", stalls=(Span(0),))], np.array([2]))
+    >>> found = curve(np.array([0.5, 0.75]), np.array([0, 2]), labels)
+    >>> [value_at(threshold, found, OBJECTIVES["saved"]) for threshold in (0.25, 0.6, 0.9)]
     [0.5, 0.0, -inf]
     """
     place = int(np.searchsorted(found.thresholds, threshold, "left"))
-    value = float(worth(found)[place]) if place < len(found.thresholds) else -math.inf
+    value = float(objective(found)[place]) if place < len(found.thresholds) else -math.inf
     return -math.inf if math.isnan(value) else value
 
 
 def ordered(found: Iterable[Choice], row: int = 0) -> list[dict[str, Any]]:
     """Return one row a detector for one set of traces, best first; ties keep the order they were asked in."""
     rows = [
-        {"detector": each.detector, "worth": float(each.worth[row]), "threshold": each.threshold(row)} | each.rates(row)
+        {"detector": each.detector, "objective": float(each.objective[row]), "threshold": each.threshold(row)}
+        | each.rates(row)
         for each in found
     ]
     if not rows:
         raise InputError("there is no detector to choose from; name at least one metric whose signal made no label")
-    return sorted(rows, key=lambda each: -each["worth"])
+    return sorted(rows, key=lambda each: -each["objective"])

@@ -11,8 +11,8 @@ from driftlab._util.errors import InputError
 from driftlab._util.extras import need
 from driftlab._util.options import DRAWING, MEASURING, SWEEPING, checked
 from driftlab._util.spec import choice
-from driftlab.evaluation.auc import Ranked
-from driftlab.evaluation.bootstrap import Resampled
+from driftlab.evaluation.auc import Auc
+from driftlab.evaluation.bootstrap import Bootstrap
 from driftlab.evaluation.ranking import Ranking, Stratum
 from driftlab.evaluation.stats import cluster_weights
 from driftlab.metrics import Metric
@@ -183,8 +183,8 @@ def _agreed(similar: Any, said: Any, trace: Any, weights: Any, infos: Sequence[T
     problems = len({groups[i] for i in yes}), len({groups[i] for i in no})
     designs = ranking.design(range(len(said))), ranking.design(groups)
     compared = ranking.compared(similar, offsets)
-    areas = Resampled(ranking, weights).areas(compared)
-    ranked = Ranked(float(ranking.areas(compared)[0]), areas, len(yes), len(no), problems, *designs)
+    areas = Bootstrap(ranking, weights).areas(compared)
+    ranked = Auc(float(ranking.areas(compared)[0]), areas, len(yes), len(no), problems, *designs)
     low, high = ranked.interval()
     found = need("sklearn.metrics", "study").average_precision_score(said, similar)
     row |= {"auc": ranked.auc, "auc_low": low, "auc_high": high, "average_precision": float(found)}

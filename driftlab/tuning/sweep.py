@@ -12,7 +12,7 @@ from driftlab._util.options import SWEEPING, checked
 from driftlab.detectors import Detector, Plateau, first_alarms, needed
 from driftlab.evaluation.controls import LOUD, control_rows, controls
 from driftlab.evaluation.evaluation import Evaluation
-from driftlab.evaluation.operating_point import point, risk
+from driftlab.evaluation.operating_point import operating_point, risk
 from driftlab.evaluation.stats import LEVEL
 from driftlab.evaluation.tally import tally
 from driftlab.metrics import Metric
@@ -130,7 +130,7 @@ class Sweep:
 
         def row(cell: Cell, evaluation: Evaluation) -> dict[str, Any]:
             cut = cell.curve.at_limit(max_false_stop)
-            found = point(evaluation.measurements, cell.scores, cell.detector, cut, prevalence=prevalence)
+            found = operating_point(evaluation.measurements, cell.scores, cell.detector, cut, prevalence=prevalence)
             # Without good traces no threshold keeps a limit: only what needs none is known.
             known = found if not np.isnan(cut) else {name: found[name] for name in COUNTS}
             return dict.fromkeys(found, float("nan")) | known
@@ -147,7 +147,7 @@ class Sweep:
         """
         evaluation, cut = self.evaluations[cell.task], cell.curve.at_limit(max_false_stop)
         alarms = first_alarms(cell.scores, evaluation.measurements.offsets, float("inf") if np.isnan(cut) else cut)
-        return risk(alarms, evaluation.truth)
+        return risk(alarms, evaluation.labels)
 
     def thresholds(self, cell: Cell) -> Any:
         """Return one row a threshold of a cell: outcome counts and rates.
@@ -199,7 +199,7 @@ class Sweep:
         if np.isnan(threshold) or cell.blank:
             return row | dict.fromkeys(("threshold", *RATES), float("nan"))
         alarms = first_alarms(cell.scores, evaluation.measurements.offsets, threshold)
-        found = tally(alarms, evaluation.truth, cell.detector.patience)
+        found = tally(alarms, evaluation.labels, cell.detector.patience)
         return row | {"threshold": threshold} | {name: getattr(found, name) for name in RATES}
 
 
@@ -281,7 +281,7 @@ def _warnings(evaluations: dict[str, Evaluation]) -> Iterable[str]:
     if not evaluations:
         yield "there are no traces: nothing can be ranked"
     for task, evaluation in evaluations.items():
-        infos, told = evaluation.measurements.infos, evaluation.truth.stalled
+        infos, told = evaluation.measurements.infos, evaluation.labels.stalled
         if unmarked := sum(info.label == "stalled" for info in infos) - int(told.sum()):
             yield f"task {task!r}: {unmarked} stalled traces have no marked stall and are in no rate"
         setup = evaluation.setup().auc

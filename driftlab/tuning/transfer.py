@@ -11,8 +11,8 @@ from driftlab._util.extras import need
 from driftlab._util.options import MEASURING, SEARCHING, checked
 from driftlab._util.spec import choice, share
 from driftlab.detectors import Detector, needed, score
-from driftlab.evaluation.operating_point import point
-from driftlab.evaluation.tally import Truth
+from driftlab.evaluation.operating_point import operating_point
+from driftlab.evaluation.tally import Labels
 from driftlab.metrics.measurements import Measurements, measure
 from driftlab.trace.schema import Trace
 from driftlab.tuning.objective import choices, ordered
@@ -35,7 +35,7 @@ def transfer(
     metrics: Iterable[str] | None = None,
     *,
     max_false_stop: float | None = LIMIT,
-    worth: str = "saved",
+    objective: str = "saved",
     **options: Any,
 ) -> Any:
     """Tune a rule on each value of a field, try it on every value: the diagonal is too good, the rest is transfer.
@@ -48,8 +48,8 @@ def transfer(
         As in `dl.sweep`.
     max_false_stop : float or None
         Limit on the traces the rule is tuned on; None sets none.
-    worth : str
-        What it is tuned for; see `choose.WORTHS`.
+    objective : str
+        What it is tuned for; see `objective.OBJECTIVES`.
     **options
         ``patience``, ``decay``, ``detectors``, and those of `dl.measure`.
 
@@ -68,7 +68,7 @@ def transfer(
     >>> transfer(loops + work, "agent", ["exact"])[["tuned_on", "tried_on", "recall"]].values.tolist()
     [['a', 'a', 1.0], ['a', 'b', 1.0], ['b', 'a', 1.0], ['b', 'b', 1.0]]
     """
-    return _tried(traces, by, metrics, limit=max_false_stop, worth=worth, out=False, options=options)
+    return _tried(traces, by, metrics, limit=max_false_stop, objective=objective, out=False, options=options)
 
 
 def leave_one_out(
@@ -77,7 +77,7 @@ def leave_one_out(
     metrics: Iterable[str] | None = None,
     *,
     max_false_stop: float | None = LIMIT,
-    worth: str = "saved",
+    objective: str = "saved",
     **options: Any,
 ) -> Any:
     """Tune a rule on all values of a field but one, try it on the one left out.
@@ -94,7 +94,7 @@ def leave_one_out(
     >>> leave_one_out(loops + work, "agent", ["exact"])[["tuned_on", "tried_on", "recall"]].values.tolist()
     [['all but a', 'a', 1.0], ['all but b', 'b', 1.0]]
     """
-    return _tried(traces, by, metrics, limit=max_false_stop, worth=worth, out=True, options=options)
+    return _tried(traces, by, metrics, limit=max_false_stop, objective=objective, out=True, options=options)
 
 
 def _tried(
@@ -103,7 +103,7 @@ def _tried(
     metrics: Iterable[str] | None,
     *,
     limit: float | None,
-    worth: str,
+    objective: str,
     out: bool,
     options: dict[str, Any],
 ) -> Any:
@@ -119,28 +119,28 @@ def _tried(
     names = sorted(set(kinds))
     if not names:
         raise InputError("there are no traces: nothing can be tuned or tried")
-    truth, scores = Truth.of(measured.infos, measured.lengths), score(measured, wanted)
-    sides = [_tuning(measured, truth, kinds == name, out) for name in names]
+    labels, scores = Labels.of(measured.infos, measured.lengths), score(measured, wanted)
+    sides = [_tuning(measured, labels, kinds == name, out) for name in names]
     tuning = np.stack([inside for inside, _ in sides])
-    found, rows = choices(scores, measured.offsets, truth, tuning, worth=worth, limit=limit), []
+    found, rows = choices(scores, measured.offsets, labels, tuning, objective=objective, limit=limit), []
     for number, own in enumerate(names):
         best = ordered(found, number)[0]
         for name in [own] if out else names:
             note = sides[number][1] if out else TOO_GOOD if name == own else ""
             at = {"tuned_on": f"all but {own}" if out else own, "tried_on": name, "note": note}
             row = at | _row(measured, scores, best, kinds == name)
-            told = truth.stalled[tuning[number]].any() and truth.good[tuning[number]].any()
+            told = labels.stalled[tuning[number]].any() and labels.good[tuning[number]].any()
             rows.append(row if told else row | dict.fromkeys(RATES, math.nan) | {"note": UNTUNED})
     return need("pandas", "study").DataFrame(rows)
 
 
-def _tuning(measured: Measurements, truth: Truth, own: Any, out: bool) -> tuple[Any, str]:
+def _tuning(measured: Measurements, labels: Labels, own: Any, out: bool) -> tuple[Any, str]:
     """Which traces tune, and what to say of it; problems of the traces left out tune nothing where others remain."""
     if not out:
         return own, ""
     held = {info.group for info, inside in zip(measured.infos, own, strict=True) if inside}
     apart = ~own & np.array([info.group not in held for info in measured.infos], dtype=bool)
-    if truth.stalled[apart].any() and truth.good[apart].any():
+    if labels.stalled[apart].any() and labels.good[apart].any():
         return apart, ""
     return ~own, SHARED
 
@@ -149,6 +149,6 @@ def _row(measured: Measurements, scores: dict[Detector, Any], best: dict[str, An
     rows = np.flatnonzero(inside)
     part, steps = measured.take(rows), np.repeat(inside, measured.lengths)
     detector, threshold = best["detector"], best["threshold"]
-    found = point(part, scores[detector][steps], detector, threshold)
+    found = operating_point(part, scores[detector][steps], detector, threshold)
     row = {"detector": repr(detector), "threshold": threshold}
     return row | {name: found[name] for name in ("n_stalled", "n_good", *RATES)}

@@ -9,7 +9,7 @@ import msgspec
 
 from driftlab.importers.parts.base import Importer, at, dicts, lasted, number_at, stem, text_at
 from driftlab.importers.parts.chat import ITEMS, read_messages
-from driftlab.importers.parts.repeats import Run, chained
+from driftlab.importers.parts.repeats import Prefix, chained
 from driftlab.importers.parts.source import Source
 from driftlab.importers.parts.turns import Call, Turns
 from driftlab.importers.parts.values import hash_of, text_of
@@ -116,7 +116,7 @@ def _key(record: dict[str, Any]) -> Hashable:
     return hash_of({key: value for key, value in item.items() if key not in ("timestamp", "id", "status")})
 
 
-def _trace(source: Source, run: Run[dict[str, Any]]) -> Trace:
+def _trace(source: Source, run: Prefix[dict[str, Any]]) -> Trace:
     turns = Turns(source.health)
     model, times = None, dict[str, Any]()
     for record in run.records:

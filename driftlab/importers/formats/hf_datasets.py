@@ -22,7 +22,7 @@ _IMPORTER = Importer("datasets", "rows of a Hugging Face dataset", lambda source
 
 
 @dataclass(frozen=True)
-class Preset:
+class DatasetColumns:
     """How a public set of trajectories is read.
 
     Parameters
@@ -38,7 +38,7 @@ class Preset:
 
     Examples
     --------
-    >>> PRESETS["nebius/SWE-agent-trajectories"].columns["outcome"]
+    >>> DATASETS["nebius/SWE-agent-trajectories"].columns["outcome"]
     'target'
     """
 
@@ -51,15 +51,17 @@ class Preset:
 
 _SWE = {"messages": "messages", "problem": "instance_id", "outcome": "resolved"}
 # Columns as their publishers document them; read from samples of each, not from the hub itself.
-PRESETS: dict[str, Preset] = {
-    "nebius/SWE-agent-trajectories": Preset(
+DATASETS: dict[str, DatasetColumns] = {
+    "nebius/SWE-agent-trajectories": DatasetColumns(
         {"messages": "trajectory", "problem": "instance_id", "outcome": "target", "agent": "model_name"},
         "block",
         task="code",
     ),
-    "SWE-Gym/OpenHands-Sampled-Trajectories": Preset({**_SWE, "id": "run_id"}, split="train.raw", task="code"),
-    "SWE-bench/SWE-smith-trajectories": Preset({**_SWE, "id": "traj_id", "agent": "model"}, "function", "tool", "code"),
-    "THUDM/AgentInstruct": Preset({"messages": "conversations", "id": "id"}, "block", "os"),
+    "SWE-Gym/OpenHands-Sampled-Trajectories": DatasetColumns({**_SWE, "id": "run_id"}, split="train.raw", task="code"),
+    "SWE-bench/SWE-smith-trajectories": DatasetColumns(
+        {**_SWE, "id": "traj_id", "agent": "model"}, "function", "tool", "code"
+    ),
+    "THUDM/AgentInstruct": DatasetColumns({"messages": "conversations", "id": "id"}, "block", "os"),
 }
 
 
@@ -76,13 +78,13 @@ def from_datasets(
     Parameters
     ----------
     dataset : Dataset, iterable of mapping or str
-        A name is loaded through ``datasets.load_dataset``; for a name in `PRESETS` the columns are known.
+        A name is loaded through ``datasets.load_dataset``; for a name in `DATASETS` the columns are known.
     split : str, optional
         The split to load, by default the preset's, else "train".
     columns : mapping of str to str, optional
         Field of the trace (messages, id, problem, task, agent, setup, outcome, label) to column.
     style : {"calls", "block", "function"}, optional
-        How actions are written: see `Preset`.
+        How actions are written: see `DatasetColumns`.
     health : HealthReport, optional
         Where rows that cannot be read are listed; by default the first one raises.
 
@@ -125,17 +127,17 @@ def stream_datasets(
     yield from _traces(rows, _known(None, columns, style), health or HealthReport(strict=True), None)
 
 
-def _known(dataset: Any, columns: Mapping[str, str] | None, style: str | None) -> Preset:
-    base = PRESETS.get(dataset, Preset({})) if isinstance(dataset, str) else Preset({})
+def _known(dataset: Any, columns: Mapping[str, str] | None, style: str | None) -> DatasetColumns:
+    base = DATASETS.get(dataset, DatasetColumns({})) if isinstance(dataset, str) else DatasetColumns({})
     for name in columns or {}:
         if name not in _FIELDS:
             raise unknown("field", name, _FIELDS)
     if style is not None:
         choice("style", style, STYLES)
-    return Preset({**base.columns, **(columns or {})}, style or base.style, base.split, base.task)
+    return DatasetColumns({**base.columns, **(columns or {})}, style or base.style, base.split, base.task)
 
 
-def _traces(rows: Iterable[Any], known: Preset, report: HealthReport, name: str | None) -> Iterator[Trace]:
+def _traces(rows: Iterable[Any], known: DatasetColumns, report: HealthReport, name: str | None) -> Iterator[Trace]:
     seen: dict[str, int] = {}
     for place, row in enumerate(rows):
         try:
@@ -150,7 +152,7 @@ def _traces(rows: Iterable[Any], known: Preset, report: HealthReport, name: str 
         yield trace
 
 
-def _trace(row: dict[str, Any], known: Preset, report: HealthReport, name: str) -> Trace:
+def _trace(row: dict[str, Any], known: DatasetColumns, report: HealthReport, name: str) -> Trace:
     if "steps" in row and "id" in row and "messages" not in known.columns:
         return parquet.trace_of(row)
     missing = [column for column in known.columns.values() if column not in row]

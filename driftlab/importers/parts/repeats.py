@@ -8,7 +8,7 @@ Item = TypeVar("Item")
 
 
 @dataclass
-class Run(Generic[Item]):
+class Prefix(Generic[Item]):
     """Records of one run, put together from one file or several.
 
     Parameters
@@ -30,7 +30,7 @@ class Run(Generic[Item]):
     files: int = 1
 
 
-def chained(files: Sequence[tuple[str, Sequence[tuple[Hashable, Item]]]]) -> tuple[list[Run[Item]], int]:
+def chained(files: Sequence[tuple[str, Sequence[tuple[Hashable, Item]]]]) -> tuple[list[Prefix[Item]], int]:
     """Join files that continue each other, drop what they repeat.
 
     A file that begins with all of an earlier run continues it; one that begins with a part of it is a fork,
@@ -43,7 +43,7 @@ def chained(files: Sequence[tuple[str, Sequence[tuple[Hashable, Item]]]]) -> tup
 
     Returns
     -------
-    list of Run, int
+    list of Prefix, int
         The runs, and how many records were dropped.
 
     Examples
@@ -53,7 +53,7 @@ def chained(files: Sequence[tuple[str, Sequence[tuple[Hashable, Item]]]]) -> tup
     >>> [(run.name, run.records) for run in runs], dropped
     ([('a', ['x', 'y', 'z'])], 2)
     """
-    runs: list[Run[Item]] = []
+    runs: list[Prefix[Item]] = []
     whole: dict[str, list[Hashable]] = {}
     dropped = 0
     for name, pairs in files:
@@ -68,7 +68,7 @@ def chained(files: Sequence[tuple[str, Sequence[tuple[Hashable, Item]]]]) -> tup
         elif same < len(keys):
             unique = name if name not in whole else f"{name}#{len(whole) + 1}"
             whole[unique] = keys
-            runs.append(Run(unique, records[same:], keys[same:], best.name if best and same else None))
+            runs.append(Prefix(unique, records[same:], keys[same:], best.name if best and same else None))
     return runs, dropped
 
 

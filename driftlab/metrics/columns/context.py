@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from driftlab._util.errors import InputError
 from driftlab._util.spec import Spec, choice, whole
-from driftlab.metrics.column import Reading
+from driftlab.metrics.column import StepView
 from driftlab.metrics.columns.steps import said_text
 from driftlab.metrics.jaccard import unlike
 from driftlab.metrics.words import words
@@ -77,11 +77,11 @@ class Context(Spec):
         """Return the arguments that do not make a call of this tool different."""
         return frozenset(name for pattern, name in self.ignore if tool is not None and fnmatchcase(tool, pattern))
 
-    def forgetting(self) -> Callable[[Reading], bool]:
+    def forgetting(self) -> Callable[[StepView], bool]:
         """Return a function that tells of each reading whether what was seen is forgotten there."""
         summaries: deque[frozenset[str]] = deque(maxlen=KEPT_SUMMARIES)
 
-        def forgets(reading: Reading) -> bool:
+        def forgets(reading: StepView) -> bool:
             event = reading.step.event
             if event == "compaction" and event in self.resets:
                 return not _seen_summary(reading, summaries)
@@ -90,7 +90,7 @@ class Context(Spec):
         return forgets
 
 
-def _seen_summary(reading: Reading, summaries: "deque[frozenset[str]]") -> bool:
+def _seen_summary(reading: StepView, summaries: "deque[frozenset[str]]") -> bool:
     """Whether a compaction's summary is nearly one of the last ones; keep it."""
     text = said_text(reading, "digits") or reading.text("output", "digits") or ""
     summary = frozenset(word for word in words(text) if word.isalnum() and not word.isdigit())

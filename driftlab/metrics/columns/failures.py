@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from driftlab.metrics.column import Input, Reading, Stream
+from driftlab.metrics.column import Column, StepView, Stream
 from driftlab.trace.schema import Step, TraceInfo
 from driftlab.trace.views import ABSENT, mask_named
 
@@ -34,7 +34,7 @@ _OUTAGE = re.compile(
 
 
 @dataclass(frozen=True, repr=False)
-class Failure(Input):
+class Failure(Column):
     """How a call ended: 0 well, 1 an outage (rate limits, networks), 2 and more an error, equal ones alike; -1 no call.
 
     The step's `error` flag decides where it is set; else the first 4,000 characters of the output do: a
@@ -67,7 +67,7 @@ class Failure(Input):
         seen: dict[str, int] = {}
         mask = mask_named(self.mask)
 
-        def read(reading: Reading) -> int:
+        def read(reading: StepView) -> int:
             step = reading.step
             if not step.has_call:
                 return ABSENT

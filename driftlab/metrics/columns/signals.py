@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from driftlab.metrics.column import Input, Reading, Stream
+from driftlab.metrics.column import Column, StepView, Stream
 from driftlab.trace.schema import Step, TraceInfo
 
 
 @dataclass(frozen=True, repr=False)
-class OfSignal(Input):
+class OfSignal(Column):
     """Base: one number from one signal, or from all signals of the step."""
 
     positional: ClassVar[int] = 1
@@ -20,7 +20,7 @@ class OfSignal(Input):
     def stream(self, info: TraceInfo) -> Stream:
         best: dict[str, float] = {}
 
-        def read(reading: Reading) -> float:
+        def read(reading: StepView) -> float:
             found = [self.value(name, value, best, info) for name, value in signed(reading.step, self.signal, info)]
             told = [value for value in found if not math.isnan(value)]
             return max(told, default=math.nan)

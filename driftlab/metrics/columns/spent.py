@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from driftlab._util.spec import choice
-from driftlab.metrics.column import Input, Reading, Stream
+from driftlab.metrics.column import Column, StepView, Stream
 from driftlab.trace.schema import Trace, TraceInfo
 
 UNITS = ("tokens", "seconds")
 
 
 @dataclass(frozen=True, repr=False)
-class Spent(Input):
+class Spent(Column):
     """What a step used up; `nan` where it does not say.
 
     Parameters
@@ -36,7 +36,7 @@ class Spent(Input):
         choice("unit", self.unit, UNITS)
 
     def stream(self, info: TraceInfo) -> Stream:
-        def read(reading: Reading) -> float:
+        def read(reading: StepView) -> float:
             found = getattr(reading.step, self.unit)
             return math.nan if found is None else float(found)
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from driftlab._util.spec import choice, whole
-from driftlab.metrics.column import Input, Reading, Stream, digest
+from driftlab.metrics.column import Column, StepView, Stream, digest
 from driftlab.metrics.jaccard import unlike
 from driftlab.metrics.words import words
 from driftlab.trace.schema import Step, TraceInfo
@@ -19,7 +19,7 @@ LONGEST = 6_000  # characters of a result whose words are compared
 
 
 @dataclass(frozen=True, repr=False)
-class Called(Input):
+class Called(Column):
     """Who acted: 0 the agent without a tool, 1 the agent with one, 2 the user.
 
     Examples
@@ -38,7 +38,7 @@ class Called(Input):
 
 
 @dataclass(frozen=True, repr=False)
-class Turn(Input):
+class Turn(Column):
     """What a step did or said, as a symbol: its call with the result, else its words; -1 for the user.
 
     A compaction is known by its summary (the state), since its output counts the tokens it saved.
@@ -68,13 +68,13 @@ class Turn(Input):
     def stream(self, info: TraceInfo) -> Stream:
         seen: dict[bytes, int] = {}
 
-        def read(reading: Reading) -> int:
+        def read(reading: StepView) -> int:
             text = None if of_user(reading.step) else self._shown(reading)
             return ABSENT if not text else seen.setdefault(digest(text), len(seen))
 
         return read
 
-    def _shown(self, reading: Reading) -> str | None:
+    def _shown(self, reading: StepView) -> str | None:
         if reading.step.has_call and not (reading.step.event and reading.step.state):
             # What is asked for is compared as it is: in a call a time or a path is content.
             return f"call {reading.text('action', 'text')}\n{reading.text('output', self.mask)}"
@@ -83,7 +83,7 @@ class Turn(Input):
 
 
 @dataclass(frozen=True, repr=False)
-class Redone(Input):
+class Redone(Column):
     """Share of words that only one of two results has: this call's, and that of the latest equal call.
 
     1.0 where none of the last calls was equal; `nan` without a call. Reads the first 6,000 characters.
@@ -117,7 +117,7 @@ class Redone(Input):
     def stream(self, info: TraceInfo) -> Stream:
         latest: deque[tuple[int, int, frozenset[str]]] = deque(maxlen=self.last)
 
-        def read(reading: Reading) -> float:
+        def read(reading: StepView) -> float:
             action = reading.symbol("action", "text")
             if action < 0:
                 return math.nan
@@ -132,7 +132,7 @@ class Redone(Input):
 
 
 @dataclass(frozen=True, repr=False)
-class PhraseNovelty(Input):
+class PhraseNovelty(Column):
     """Share of the word groups of a long text without a call that were never said before in this run.
 
     `nan` on calls, user turns and short texts; the first long text is 1.0.
@@ -165,7 +165,7 @@ class PhraseNovelty(Input):
     def stream(self, info: TraceInfo) -> Stream:
         seen: set[bytes] = set()
 
-        def read(reading: Reading) -> float:
+        def read(reading: StepView) -> float:
             if reading.step.has_call or of_user(reading.step):
                 return math.nan
             said = words(said_text(reading, "text") or "")
@@ -180,7 +180,7 @@ class PhraseNovelty(Input):
 
 
 @dataclass(frozen=True, repr=False)
-class Visits(Input):
+class Visits(Column):
     """How often the present node was entered so far; staying is no new visit; `nan` without a node.
 
     Parameters
@@ -207,7 +207,7 @@ class Visits(Input):
         counts: dict[str, int] = {}
         last: str | None = None
 
-        def read(reading: Reading) -> float:
+        def read(reading: StepView) -> float:
             nonlocal last
             here = getattr(reading.step, self.view)
             if here is None:
@@ -225,6 +225,6 @@ def of_user(step: Step) -> bool:
     return step.event == "user"
 
 
-def said_text(reading: Reading, mask: str) -> str | None:
+def said_text(reading: StepView, mask: str) -> str | None:
     """Return what a step says in words: its state, else its thought."""
     return reading.text("state" if reading.step.state is not None else "thought", mask)

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from driftlab._util.errors import InputError
 from driftlab._util.spec import choice, whole
-from driftlab.metrics.column import Input, Reading, Stream
+from driftlab.metrics.column import Column, StepView, Stream
 from driftlab.trace.schema import Step, Trace, TraceInfo
 
 Pairs = tuple[tuple[str, str], ...]
@@ -66,7 +66,7 @@ def moves(steps: Iterable[Step], view: str) -> Iterator[tuple[str, str]]:
 
 
 @dataclass(frozen=True, repr=False)
-class _OnMap(Input):
+class _OnMap(Column):
     """Base: numbers from a map of allowed moves."""
 
     positional: ClassVar[int] = 1
@@ -105,7 +105,7 @@ class Illegal(_OnMap):
         known, last = frozenset(self.allowed), None
         leaves = {first for first, _ in known}
 
-        def read(reading: Reading) -> float:
+        def read(reading: StepView) -> float:
             nonlocal last
             here = getattr(reading.step, self.view)
             if here is None:
@@ -150,7 +150,7 @@ class Trapped(_OnMap):
         places = {place for pair in self.allowed for place in pair} | set(self.ends)
         fine = self._leading_on()
 
-        def read(reading: Reading) -> float:
+        def read(reading: StepView) -> float:
             here = getattr(reading.step, self.view)
             return float(here not in fine) if here in places else math.nan
 

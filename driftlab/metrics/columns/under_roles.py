@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import msgspec
 import numpy as np
 
-from driftlab.metrics.column import Event, Input, Reading, Stream, Symbol, Value, digest
+from driftlab.metrics.column import Column, Event, StepView, Stream, Symbol, Value, digest
 from driftlab.metrics.columns.context import RESETS, Context
 from driftlab.metrics.columns.failures import is_outage
 from driftlab.metrics.columns.signals import OfSignal, signed
@@ -19,7 +19,7 @@ from driftlab.trace.views import ABSENT
 
 
 @dataclass(frozen=True, repr=False)
-class Reset(Input):
+class Reset(Column):
     """1.0 where counters start again, else 0.0.
 
     Parameters
@@ -44,13 +44,13 @@ class Reset(Input):
         forgets = Context(resets=self.resets).forgetting()
         best: dict[str, float] = {}
 
-        def read(reading: Reading) -> float:
+        def read(reading: StepView) -> float:
             forgot = reading.step.event is not None and forgets(reading)
             return float(self._progress(reading, best, info) or forgot)
 
         return read
 
-    def _progress(self, reading: Reading, best: dict[str, float], info: TraceInfo) -> bool:
+    def _progress(self, reading: StepView, best: dict[str, float], info: TraceInfo) -> bool:
         if "progress" not in self.resets or not reading.step.signals:
             return False
         gained = False
@@ -63,12 +63,12 @@ class Reset(Input):
 
 
 @dataclass(frozen=True, repr=False)
-class Seen(Input):
+class Seen(Column):
     """Another column, as it is seen under a context.
 
     Parameters
     ----------
-    input : Input
+    input : Column
         The column.
     context : Context
         Roles, ignored arguments, what makes it forget.
@@ -86,7 +86,7 @@ class Seen(Input):
 
     name: ClassVar[str] = "seen"
     positional: ClassVar[int] = 2
-    input: Input
+    input: Column
     context: Context
 
     def __hash__(self) -> int:
@@ -109,13 +109,13 @@ class Seen(Input):
     def key(self) -> str:
         return f"{super().key} of {self.input.key}"
 
-    def shown(self, reading: Reading) -> Reading:
+    def shown(self, reading: StepView) -> StepView:
         """Return a step without the arguments that the context ignores."""
         step, names = reading.step, self.context.ignored(reading.step.tool)
         if not names or not isinstance(step.args, dict):
             return reading
         args = {name: value for name, value in step.args.items() if name not in names}
-        return Reading(reading._reader, reading.t, msgspec.structs.replace(step, args=args))
+        return StepView(reading._reader, reading.t, msgspec.structs.replace(step, args=args))
 
     def stream(self, info: TraceInfo) -> Stream:
         return _View(self, info).read
@@ -139,7 +139,7 @@ class _View:
         self.outputs: set[bytes] = set()
         self.waiting = self.failing = 0
 
-    def read(self, reading: Reading) -> float:
+    def read(self, reading: StepView) -> float:
         """Return the number of the next step."""
         step = reading.step
         if step.event is not None and self.forgets(reading):
@@ -155,14 +155,14 @@ class _View:
         known = self.roles[step.tool]
         return self._plain(reading) if known is None else self._in_role(reading, *known)
 
-    def _plain(self, reading: Reading) -> float:
+    def _plain(self, reading: StepView) -> float:
         number = self.push(reading)
         if isinstance(self.input, Symbol) and number >= 0:
             # Symbols stay numbered by first appearance, also since the last time all was forgotten.
             return self.numbers.setdefault(int(number), len(self.numbers))
         return number
 
-    def _in_role(self, reading: Reading, role: str, patience: int) -> float:
+    def _in_role(self, reading: StepView, role: str, patience: int) -> float:
         # Both are asked in any case: what was seen must not depend on the role.
         new_output, new_action = _is_new(reading, "output", self.outputs), _is_new(reading, "action", self.actions)
         self.waiting = 0 if new_output else self.waiting + 1
@@ -176,7 +176,7 @@ class _View:
         return 1.0 if new else self.absent if silent else number
 
 
-def _is_new(reading: Reading, view: str, seen: set[bytes]) -> bool:
+def _is_new(reading: StepView, view: str, seen: set[bytes]) -> bool:
     name = digest(reading.text(view, "volatile") or "")
     new = name not in seen
     seen.add(name)
@@ -188,6 +188,6 @@ BARE = (OfSignal, Signal, Value, Event, Noise, Reset)
 
 
 @lru_cache(maxsize=4096)
-def seen(column: Input, context: Context) -> Input:
+def seen(column: Column, context: Context) -> Column:
     """Return a column as it is seen under a context; equal arguments give the same object."""
     return column if isinstance(column, BARE) else Seen(column, context)

@@ -9,7 +9,7 @@ from driftlab.trace.schema import Trace
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class ScoredTrace:
     """One detector on one run.
 
     Attributes
@@ -31,7 +31,7 @@ class Line:
     evidence: Evidence | None
 
 
-def lineup(trace: Trace, settings: Mapping[Detector, float]) -> tuple[Line, ...]:
+def score_trace(trace: Trace, settings: Mapping[Detector, float]) -> tuple[ScoredTrace, ...]:
     """Score one run with many detectors.
 
     Parameters
@@ -42,7 +42,7 @@ def lineup(trace: Trace, settings: Mapping[Detector, float]) -> tuple[Line, ...]
 
     Returns
     -------
-    tuple of Line
+    tuple of ScoredTrace
         In the order of `settings`.
 
     Examples
@@ -50,7 +50,7 @@ def lineup(trace: Trace, settings: Mapping[Detector, float]) -> tuple[Line, ...]
     >>> from driftlab.detectors import Cycle, Plateau
     >>> from driftlab.trace.schema import Step
     >>> run = Trace(id="a", steps=[Step(tool=t, state=t) for t in "abcabcabcabc"])
-    >>> [(line.detector.name, line.alarm) for line in lineup(run, {Plateau(): 1.0, Cycle(): 1.0})]
+    >>> [(line.detector.name, line.alarm) for line in score_trace(run, {Plateau(): 1.0, Cycle(): 1.0})]
     [('plateau', None), ('cycle', 8)]
     """
     measured = measure([trace], needed(list(settings)))
@@ -59,5 +59,5 @@ def lineup(trace: Trace, settings: Mapping[Detector, float]) -> tuple[Line, ...]
     for detector, threshold in settings.items():
         alarm = int(first_alarms(scores[detector], measured.offsets, threshold)[0])
         evidence = evidence_at(detector, measured, 0, alarm) if alarm >= 0 else None
-        lines.append(Line(detector, threshold, scores[detector], alarm if alarm >= 0 else None, evidence))
+        lines.append(ScoredTrace(detector, threshold, scores[detector], alarm if alarm >= 0 else None, evidence))
     return tuple(lines)
