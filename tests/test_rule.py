@@ -105,7 +105,7 @@ def test_a_bad_file_is_refused_by_name(text, message, tmp_path):
 def test_the_mask_of_every_column_goes_into_the_file(monkeypatch):
     text = default_policy().text()
     assert "volatile = " in text
-    monkeypatch.setitem(MASKS, "volatile", Mask("volatile", version=99))
+    monkeypatch.setitem(MASKS._entries, "volatile", Mask("volatile", version=99))
     with pytest.warns(DriftlabWarning, match="mask 'volatile' was"):
         Policy.parse(text)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from strategies import arguments, unicode_texts, wild_texts
 
 from driftlab._util.errors import InputError
-from driftlab.trace.masks import MASKS, Mask, mask_named, register_mask
+from driftlab.trace.masks import MASKS, Mask, register_mask
 from driftlab.trace.schema import Step
 from driftlab.trace.views import canonical, canonical_json, column, symbols, unpacked, view_text
 
@@ -183,13 +183,13 @@ def test_masks_take_linear_time(unit: str) -> None:
 def test_own_patterns_come_after_those_of_the_base() -> None:
     mask = register_mask("test_text_ticket", [(r"TICKET-\d+", "<ticket>")], base="volatile")
     assert mask("TICKET-7 at 12:30:01") == "<ticket> at <time>"
-    assert mask_named("test_text_ticket") is mask
+    assert MASKS["test_text_ticket"] is mask
     assert register_mask("test_text_ticket", [(r"TICKET-\d+", "<ticket>")], base="volatile") == mask
 
 
 def test_masks_say_what_is_wrong() -> None:
     with pytest.raises(InputError, match=r"unknown mask 'volatle'; did you mean 'volatile'\? known: .*register_mask"):
-        mask_named("volatle")
+        MASKS["volatle"]
     with pytest.raises(InputError, match="exists already with other patterns"):
         register_mask("text", [("a", "b")])
     with pytest.raises(InputError, match="is not a regular expression"):

@@ -1,5 +1,6 @@
 """The registry of detectors: a new one is a dataclass in this folder, a line here."""
 
+from driftlab._util.registry import Registry
 from driftlab._util.spec import parse, unknown
 from driftlab.detectors.accumulators import ACCUMULATORS, Accumulator, Ewma, Run
 from driftlab.detectors.base import Detector, Evidence, evidence_at, first_alarms, needed, score
@@ -20,34 +21,37 @@ from driftlab.metrics import METRICS
 from driftlab.metrics.columns.context import Context
 from driftlab.metrics.columns.transitions import learn_transitions
 
-DETECTORS: dict[str, type[Detector]] = {
-    kind.name: kind
-    for kind in (
-        ActionNovelty,
-        AfterDone,
-        Cycle,
-        DeadEnd,
-        ErrorStreak,
-        Flat,
-        Idle,
-        IllegalTransition,
-        NetChange,
-        NodeVisits,
-        Oscillation,
-        Plateau,
-        Recurring,
-        Redo,
-        Regression,
-        Phrases,
-        Revisit,
-        RunLength,
-        SameCall,
-        StateUnchanged,
-        StepCount,
-        Stuck,
-        ToolEntropy,
-    )
-}
+DETECTORS: Registry[type[Detector]] = Registry(
+    "detector",
+    (
+        (kind.name, kind)
+        for kind in (
+            ActionNovelty,
+            AfterDone,
+            Cycle,
+            DeadEnd,
+            ErrorStreak,
+            Flat,
+            Idle,
+            IllegalTransition,
+            NetChange,
+            NodeVisits,
+            Oscillation,
+            Plateau,
+            Recurring,
+            Redo,
+            Regression,
+            Phrases,
+            Revisit,
+            RunLength,
+            SameCall,
+            StateUnchanged,
+            StepCount,
+            Stuck,
+            ToolEntropy,
+        )
+    ),
+)
 
 
 # Made by a policy or learned from traces: never swept by themselves.

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from driftlab._util.errors import InputError
+from driftlab._util.registry import Registry
 from driftlab._util.spec import Spec, parse, whole
 from driftlab.detectors.base import Floats, State, first_reaching
 
@@ -128,7 +129,7 @@ class Ewma(Accumulator):
         return mean.copy(order="K")
 
 
-ACCUMULATORS: dict[str, type[Accumulator]] = {kind.name: kind for kind in (Ewma, Run)}
+ACCUMULATORS: Registry[type[Accumulator]] = Registry("accumulator", ((kind.name, kind) for kind in (Ewma, Run)))
 
 
 def accumulator(spec: Accumulator | str) -> Accumulator:

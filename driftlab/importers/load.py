@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Literal
 
 from driftlab._util.errors import InputError, MissingExtra
-from driftlab._util.spec import choice, unknown
+from driftlab._util.registry import Registry
+from driftlab._util.spec import choice
 from driftlab.importers.formats.agents_sdk import AGENTS
 from driftlab.importers.formats.atif import ATIF
 from driftlab.importers.formats.claude_code import CLAUDE
@@ -37,29 +38,32 @@ from driftlab.trace.schema import Trace
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 # Recognised in this order: what is told by a tag or a field of its own comes before what many logs share.
-IMPORTERS: dict[str, Importer] = {
-    importer.name: importer
-    for importer in (
-        NATIVE,
-        ATIF,
-        CLAUDE,
-        CODEX,
-        MINI,
-        SWE_AGENT,
-        TAU,
-        INTERCODE,
-        LANGFUSE,
-        MLFLOW,
-        LANGSMITH,
-        AGENTS,
-        INSPECT,
-        LANGGRAPH,
-        OPENHANDS,
-        OTEL,
-        OPENAI,
-        PLAIN,
-    )
-}
+IMPORTERS: Registry[Importer] = Registry(
+    "format",
+    (
+        (importer.name, importer)
+        for importer in (
+            NATIVE,
+            ATIF,
+            CLAUDE,
+            CODEX,
+            MINI,
+            SWE_AGENT,
+            TAU,
+            INTERCODE,
+            LANGFUSE,
+            MLFLOW,
+            LANGSMITH,
+            AGENTS,
+            INSPECT,
+            LANGGRAPH,
+            OPENHANDS,
+            OTEL,
+            OPENAI,
+            PLAIN,
+        )
+    ),
+)
 
 
 def load(
@@ -140,8 +144,8 @@ def stream(
     >>> [trace.id for trace in stream(path, report=HealthReport())]
     ['a', 'b']
     """
-    if format is not None and format not in IMPORTERS:
-        raise unknown("format", format, IMPORTERS)
+    if format is not None:
+        IMPORTERS.check(format)  # before any file is opened
     readers = [extractor(each) for each in extractors]
     files = list(_files(paths))
     seen: dict[str, int] = {}

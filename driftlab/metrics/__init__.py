@@ -1,5 +1,6 @@
 """The registry of metrics: a new one is a dataclass in this folder, a line here."""
 
+from driftlab._util.registry import Registry
 from driftlab._util.spec import parse
 from driftlab.metrics.arguments import Arguments
 from driftlab.metrics.base import Metric, Pairwise, TextMetric
@@ -15,22 +16,25 @@ from driftlab.metrics.novelty import Novelty
 from driftlab.metrics.repeat import Repeat
 from driftlab.metrics.signal import Signal
 
-METRICS: dict[str, type[Metric]] = {
-    kind.name: kind
-    for kind in (
-        Arguments,
-        Containment,
-        Difflib,
-        Embedding,
-        Exact,
-        Jaccard,
-        Levenshtein,
-        Noise,
-        Novelty,
-        Repeat,
-        Signal,
-    )
-}
+METRICS: Registry[type[Metric]] = Registry(
+    "metric",
+    (
+        (kind.name, kind)
+        for kind in (
+            Arguments,
+            Containment,
+            Difflib,
+            Embedding,
+            Exact,
+            Jaccard,
+            Levenshtein,
+            Noise,
+            Novelty,
+            Repeat,
+            Signal,
+        )
+    ),
+)
 
 
 def metric(spec: str | Metric) -> Metric:

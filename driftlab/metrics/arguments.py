@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from driftlab._util.errors import InputError
 from driftlab._util.spec import choice
 from driftlab.metrics.base import Pairwise
-from driftlab.trace.views import canonical, canonical_json, mask_named, unpacked
+from driftlab.trace.views import MASKS, canonical, canonical_json, unpacked
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,7 +97,7 @@ class Arguments(Pairwise):
 
     def _masked(self, value: Any) -> Any:
         if isinstance(value, str):
-            return mask_named(self.mask)(value)
+            return MASKS[self.mask](value)
         if isinstance(value, dict):
             return {key: self._masked(item) for key, item in value.items()}
         return [self._masked(item) for item in value] if isinstance(value, list) else value

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from driftlab._util.spec import choice, whole
 from driftlab.metrics.column import Column, StepView, Stream
 from driftlab.trace.schema import TraceInfo
-from driftlab.trace.views import VIEWS, mask_named
+from driftlab.trace.views import MASKS, VIEWS
 
 
 class Metric(Column):
@@ -28,11 +28,11 @@ class TextMetric(Metric):
 
     def __post_init__(self) -> None:
         choice("view", self.view, VIEWS)
-        mask_named(self.mask)
+        MASKS.check(self.mask)
 
     @property
     def key(self) -> str:
-        return f"{super().key} mask {mask_named(self.mask).digest}"
+        return f"{super().key} mask {MASKS[self.mask].digest}"
 
     def clean(self, text: str | None) -> str:
         """Return `text` under the metric's mask; None is empty text.
@@ -46,7 +46,7 @@ class TextMetric(Metric):
             return ""
         if not isinstance(text, str):
             raise TypeError(f"{self.name} compares text, got {type(text).__name__} {text!r}; turn it into text first")
-        return mask_named(self.mask)(text, output=self.view == "output")
+        return MASKS[self.mask](text, output=self.view == "output")
 
 
 class Pairwise(TextMetric):

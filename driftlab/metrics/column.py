@@ -15,7 +15,7 @@ from driftlab._util.errors import InputError
 from driftlab._util.spec import Spec, choice
 from driftlab.trace.messages import short
 from driftlab.trace.schema import Step, TraceInfo
-from driftlab.trace.views import ABSENT, VIEWS, comparable, mask_named, too_deep, view_text
+from driftlab.trace.views import ABSENT, MASKS, VIEWS, comparable, too_deep, view_text
 
 EVENTS = {"user": 1, "compaction": 2}
 
@@ -66,7 +66,7 @@ class StepView:
         key = (view, mask)
         if key not in self._texts:
             named = view in ("tool", "node")
-            self._texts[key] = getattr(self.step, view) if named else view_text(self.step, view, mask_named(mask))
+            self._texts[key] = getattr(self.step, view) if named else view_text(self.step, view, MASKS[mask])
         return self._texts[key]
 
     def symbol(self, view: str, mask: str) -> int:
@@ -134,7 +134,7 @@ class Symbol(Column):
 
     def __post_init__(self) -> None:
         choice("view", self.view, (*VIEWS, "tool", "node"))
-        mask_named(self.mask)
+        MASKS.check(self.mask)
 
     def stream(self, info: TraceInfo) -> Stream:
         return lambda reading: reading.symbol(self.view, self.mask)

@@ -220,13 +220,14 @@ class _Job:
         if self.n_jobs == 1:
             return [function(*each) for each in arguments]
         joblib = need("joblib", "study")
-        calls = (joblib.delayed(_away)(MASKS, function, *each) for each in arguments)
+        calls = (joblib.delayed(_away)(dict(MASKS), function, *each) for each in arguments)
         return list(joblib.Parallel(n_jobs=self.n_jobs)(calls))
 
 
 def _away(masks: dict[str, Mask], function: Any, *arguments: Any) -> Any:
     """Call a function in another process, which knows the masks that were registered in this one."""
-    MASKS.update(masks)
+    for name, mask in masks.items():
+        MASKS.register(name, mask)
     return function(*arguments)
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from driftlab.metrics.base import TextMetric
 from driftlab.metrics.column import StepView, Stream, digest
 from driftlab.trace.schema import Step, TraceInfo
-from driftlab.trace.views import Mask, mask_named, unpacked
+from driftlab.trace.views import MASKS, Mask, unpacked
 
 SHORTEST = 4  # characters an argument needs before its echo is looked for inside a line
 MOST = 50  # arguments looked for inside lines
@@ -72,7 +72,7 @@ class Novelty(TextMetric):
     def _lines(self, text: str, step: Step) -> Iterator[tuple[bytes, ...]]:
         """Yield the digests of each line that counts: as it is and, where they differ, without echoes."""
         lines = [line for line in map(str.strip, text.split("\n")) if line]
-        echoed, inside = _echoes(step, mask_named(self.mask)) if self.view == "output" else (frozenset(), None)
+        echoed, inside = _echoes(step, MASKS[self.mask]) if self.view == "output" else (frozenset(), None)
         for line in lines:
             if line in echoed:
                 continue

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from driftlab._util.errors import InputError
-from driftlab._util.spec import unknown
+from driftlab._util.registry import Registry
 
 Patterns = tuple[tuple[str, str], ...]
 
@@ -118,13 +118,20 @@ _NUMBERED = ((r"(?m)^[ \t]*\d+(?:(?=[\t→│|])|(?= │)|(?=:(?:[^\s\d]|[ \t]{2
 # The order matters: a timestamp holds a clock, a UUID holds hex, and both hold digits.
 _VOLATILE = _TERMINAL + _TIMES + _DURATIONS + _IDS + _TEMPORARY + _HEX + _NUMBERED
 
-MASKS: dict[str, Mask] = {
-    "raw": Mask("raw", clean=False),
-    "text": Mask("text"),
-    "terminal": Mask("terminal", patterns=_TERMINAL),
-    "volatile": Mask("volatile", patterns=_VOLATILE),
-    "digits": Mask("digits", patterns=_VOLATILE, output_patterns=((r"\d+", "#"),)),
-}
+MASKS: Registry[Mask] = Registry(
+    "mask",
+    (
+        (mask.name, mask)
+        for mask in (
+            Mask("raw", clean=False),
+            Mask("text"),
+            Mask("terminal", patterns=_TERMINAL),
+            Mask("volatile", patterns=_VOLATILE),
+            Mask("digits", patterns=_VOLATILE, output_patterns=((r"\d+", "#"),)),
+        )
+    ),
+    remedy="; add one with dl.register_mask",
+)
 
 
 def register_mask(name: str, patterns: Iterable[tuple[str, str]], *, base: str = "text", version: int = 1) -> Mask:
@@ -155,27 +162,11 @@ def register_mask(name: str, patterns: Iterable[tuple[str, str]], *, base: str =
     own = tuple((str(pattern), str(replacement)) for pattern, replacement in patterns)
     for pattern, replacement in own:
         _checked(name, pattern, replacement)
-    start = mask_named(base)
+    start = MASKS[base]
     if not start.clean:
         raise InputError(f"mask {name!r} cannot start from {base!r}, which leaves text as it is; start from 'text'")
     mask = Mask(name, version, start.patterns + own, start.output_patterns)
-    if MASKS.get(name, mask) != mask:
-        raise InputError(f"mask {name!r} exists already with other patterns; choose another name")
-    MASKS[name] = mask
-    return mask
-
-
-def mask_named(name: str) -> Mask:
-    """Return a registered mask, or raise an `InputError` that lists the known ones.
-
-    Examples
-    --------
-    >>> mask_named("terminal")("\\x1b[31mFAILED\\x1b[0m")
-    'FAILED'
-    """
-    if name not in MASKS:
-        raise unknown("mask", name, MASKS, "; add one with dl.register_mask")
-    return MASKS[name]
+    return MASKS.register(name, mask)
 
 
 def _checked(name: str, pattern: str, replacement: str) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from driftlab._util.errors import InputError
 from driftlab._util.spec import choice
-from driftlab.trace.masks import MASKS, Mask, mask_named, register_mask
+from driftlab.trace.masks import MASKS, Mask, register_mask
 from driftlab.trace.schema import Step
 
 VIEWS = ("state", "thought", "action", "output", "call")
@@ -34,7 +34,6 @@ __all__ = [
     "canonical_json",
     "column",
     "comparable",
-    "mask_named",
     "register_mask",
     "symbols",
     "too_deep",
@@ -237,7 +236,7 @@ def column(steps: Iterable[Step], view: str, mask: str) -> TextColumn:
     [0, -1, 1, 0]
     """
     choice("view", view, VIEWS)
-    rewrite = mask_named(mask)
+    rewrite = MASKS[mask]
     texts = tuple(view_text(step, view, rewrite) for step in steps)
     return TextColumn(texts, symbols(texts))
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from driftlab._util.errors import InputError
-from driftlab._util.spec import share, unknown
+from driftlab._util.registry import Registry
+from driftlab._util.spec import share
 from driftlab.detectors import Detector
 from driftlab.evaluation.labels import Floats, Ints, Labels, ratio
 from driftlab.evaluation.thresholds import Curve, curves
@@ -89,14 +90,17 @@ def f_beta(beta: float) -> Objective:
     return objective
 
 
-OBJECTIVES: dict[str, Objective] = {
-    "saved": lambda curve: curve.saved,
-    "recall": lambda curve: curve.recall,
-    "youden": lambda curve: curve.recall - curve.false_stop_rate,
-    "f1": f_beta(1),
-    "f0.5": f_beta(0.5),
-    "f2": f_beta(2),
-}
+OBJECTIVES: Registry[Objective] = Registry(
+    "objective",
+    {
+        "saved": lambda curve: curve.saved,
+        "recall": lambda curve: curve.recall,
+        "youden": lambda curve: curve.recall - curve.false_stop_rate,
+        "f1": f_beta(1),
+        "f0.5": f_beta(0.5),
+        "f2": f_beta(2),
+    }.items(),
+)
 
 
 def objective_named(objective: str | Objective) -> Objective:
@@ -109,11 +113,7 @@ def objective_named(objective: str | Objective) -> Objective:
         ...
     driftlab._util.errors.InputError: unknown objective 'youdon'; did you mean 'youden'? known: f0.5, f1, f2, ...
     """
-    if callable(objective):
-        return objective
-    if objective not in OBJECTIVES:
-        raise unknown("objective", objective, OBJECTIVES)
-    return OBJECTIVES[objective]
+    return objective if callable(objective) else OBJECTIVES[objective]
 
 
 @dataclass(frozen=True, eq=False)

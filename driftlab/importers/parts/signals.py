@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from driftlab._util.spec import unknown
+from driftlab._util.registry import Registry
 from driftlab.trace.schema import SignalSpec, Step, Trace
 
 Found = dict[str, float]
@@ -51,11 +51,7 @@ def extractor(which: "str | Extractor") -> Extractor:
     >>> extractor("percent").specs["percent"].goal
     100
     """
-    if isinstance(which, Extractor):
-        return which
-    if which not in EXTRACTORS:
-        raise unknown("extractor", which, EXTRACTORS)
-    return EXTRACTORS[which]
+    return which if isinstance(which, Extractor) else EXTRACTORS[which]
 
 
 def with_signals(trace: Trace, extractors: Iterable[Extractor]) -> Trace:
@@ -182,16 +178,21 @@ def _rows_left(text: str) -> Found:
 
 _TEST_SPECS = {"tests_passed": SignalSpec("higher"), "tests_failed": SignalSpec("lower", goal=0)}
 
-EXTRACTORS: dict[str, Extractor] = {
-    each.name: each
-    for each in (
-        Extractor("pytest", "summary line of pytest", _pytest, _TEST_SPECS),
-        Extractor("unittest", "last lines of unittest", _unittest, _TEST_SPECS),
-        Extractor("jest", "line 'Tests:' of jest, vitest", _jest, _TEST_SPECS),
-        Extractor("cargo", "lines 'test result:' of cargo test, summed", _cargo, _TEST_SPECS),
-        Extractor("go", "lines '--- PASS', '--- FAIL' of go test -v, counted", _go, _TEST_SPECS),
-        Extractor("n_of_m", "last 'n of m' or 'n/m', as a share", _n_of_m, {"done": SignalSpec("higher", goal=1)}),
-        Extractor("percent", "last percentage up to 100", _percent, {"percent": SignalSpec("higher", goal=100)}),
-        Extractor("rows_left", "last count of what is left", _rows_left, {"rows_left": SignalSpec("lower", goal=0)}),
-    )
-}
+EXTRACTORS: Registry[Extractor] = Registry(
+    "extractor",
+    (
+        (each.name, each)
+        for each in (
+            Extractor("pytest", "summary line of pytest", _pytest, _TEST_SPECS),
+            Extractor("unittest", "last lines of unittest", _unittest, _TEST_SPECS),
+            Extractor("jest", "line 'Tests:' of jest, vitest", _jest, _TEST_SPECS),
+            Extractor("cargo", "lines 'test result:' of cargo test, summed", _cargo, _TEST_SPECS),
+            Extractor("go", "lines '--- PASS', '--- FAIL' of go test -v, counted", _go, _TEST_SPECS),
+            Extractor("n_of_m", "last 'n of m' or 'n/m', as a share", _n_of_m, {"done": SignalSpec("higher", goal=1)}),
+            Extractor("percent", "last percentage up to 100", _percent, {"percent": SignalSpec("higher", goal=100)}),
+            Extractor(
+                "rows_left", "last count of what is left", _rows_left, {"rows_left": SignalSpec("lower", goal=0)}
+            ),
+        )
+    ),
+)

@@ -10,7 +10,7 @@ import numpy as np
 
 from driftlab.metrics.column import Column, StepView, Stream
 from driftlab.trace.schema import Step, TraceInfo
-from driftlab.trace.views import ABSENT, mask_named
+from driftlab.trace.views import ABSENT, MASKS
 
 SUCCESS, OUTAGE = 0, 1
 HEAD = 4_000  # characters of an output in which an error is looked for
@@ -61,11 +61,11 @@ class Failure(Column):
     mask: str = "volatile"
 
     def __post_init__(self) -> None:
-        mask_named(self.mask)
+        MASKS.check(self.mask)
 
     def stream(self, info: TraceInfo) -> Stream:
         seen: dict[str, int] = {}
-        mask = mask_named(self.mask)
+        mask = MASKS[self.mask]
 
         def read(reading: StepView) -> int:
             step = reading.step

@@ -12,7 +12,7 @@ from driftlab.metrics.column import Column, StepView, Stream, digest
 from driftlab.metrics.jaccard import unlike
 from driftlab.metrics.words import words
 from driftlab.trace.schema import Step, TraceInfo
-from driftlab.trace.views import ABSENT, mask_named
+from driftlab.trace.views import ABSENT, MASKS
 
 NO_CALL, CALL, USER = 0, 1, 2
 LONGEST = 6_000  # characters of a result whose words are compared
@@ -63,7 +63,7 @@ class Turn(Column):
     mask: str = "volatile"
 
     def __post_init__(self) -> None:
-        mask_named(self.mask)
+        MASKS.check(self.mask)
 
     def stream(self, info: TraceInfo) -> Stream:
         seen: dict[bytes, int] = {}
@@ -112,7 +112,7 @@ class Redone(Column):
 
     def __post_init__(self) -> None:
         whole("last", self.last, 1)
-        mask_named(self.mask)
+        MASKS.check(self.mask)
 
     def stream(self, info: TraceInfo) -> Stream:
         latest: deque[tuple[int, int, frozenset[str]]] = deque(maxlen=self.last)

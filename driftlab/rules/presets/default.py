@@ -1,15 +1,17 @@
 """The policy for those who have not calibrated one."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
-from driftlab._util.spec import choice
+from driftlab._util.registry import Registry
 from driftlab.detectors import detector
 from driftlab.rules.policy import Policy, StopRule
 from driftlab.rules.roles import Role
 
 
 @dataclass(frozen=True)
-class _Preset:
+class _Sizes:
     stale: int
     repeats: int
     times: int
@@ -17,11 +19,6 @@ class _Preset:
     flat: int
 
 
-PRESETS = {
-    "eager": _Preset(stale=4, repeats=3, times=4, idle=8, flat=15),
-    "default": _Preset(stale=5, repeats=4, times=5, idle=8, flat=20),
-    "safe": _Preset(stale=6, repeats=5, times=6, idle=10, flat=30),
-}
 # What is called a wait is one: three that bring nothing new count as one step.
 WAITING = {name: Role(patience=3) for word in ("wait", "poll") for name in (word, f"{word}_*", f"*_{word}")}
 
@@ -50,8 +47,10 @@ def default_policy(preset: str = "default") -> Policy:
     >>> [rule.detector.name for rule in default_policy().rules]
     ['plateau', 'redo', 'recurring', 'cycle', 'error_streak', 'phrases', 'idle', 'flat']
     """
-    choice("preset", preset, PRESETS)
-    size = PRESETS[preset]
+    return PRESETS[preset]()
+
+
+def _policy(preset: str, size: _Sizes) -> Policy:
     specs = {
         f"plateau(novelty(view='output', mask='volatile'), run({size.stale}))": 0.95,
         f"redo({size.repeats})": 1.0,
@@ -65,3 +64,13 @@ def default_policy(preset: str = "default") -> Policy:
     rules = tuple(StopRule(detector(spec), threshold) for spec, threshold in specs.items())
     resets = ("progress", "user", "compaction")
     return Policy(rules, roles=WAITING, resets=resets, outages=3, provenance={"preset": preset})
+
+
+_SIZES = {
+    "eager": _Sizes(stale=4, repeats=3, times=4, idle=8, flat=15),
+    "default": _Sizes(stale=5, repeats=4, times=5, idle=8, flat=20),
+    "safe": _Sizes(stale=6, repeats=5, times=6, idle=10, flat=30),
+}
+PRESETS: Registry[Callable[[], Policy]] = Registry(
+    "preset", ((name, partial(_policy, name, size)) for name, size in _SIZES.items())
+)
