@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import driftlab as dl
+from benchmarks._questions import relabelled
 from driftlab.evaluation.labels import Labels
 from driftlab.evaluation.ranking import Ranking, Stratum
 from driftlab.evaluation.strata import matched, whole_trace
 from driftlab.trace.schema import Trace
-from driftlab.tuning.questions import relabelled
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "corpora" / "tau_support.jsonl.gz"
 # Published: airline pooled, matched, within, retail pooled, matched, airline landmark at step 8.

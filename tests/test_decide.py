@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from studies import COLUMN, drawn
 
-from driftlab._util.errors import InputError
 from driftlab.detectors import Plateau, Run, first_alarms
 from driftlab.evaluation.tally import Labels, Tally, curve, tally
-from driftlab.tuning.advice import advice, break_even, cost_curve, earned_by
+from driftlab.tuning.advice import advice, cost_curve
 from driftlab.tuning.objective import Price
 
 GOOD = Tally(30, 2, 0, 8, 1, 59, 0, 120, 400, 5, 500, 3.0)
@@ -23,51 +22,18 @@ def test_the_cost_curve_earns_what_a_tally_earns_and_ends_with_nothing():
     for place in (0, len(table) // 2, len(table) - 2):
         row = table.iloc[place]
         found = tally(first_alarms(scores, measured.offsets, row.threshold), labels)
-        assert row.earned == pytest.approx(earned_by(found, price))
+        assert row.earned == pytest.approx(float(price(found)))
     assert table.iloc[-1].tolist() == [math.inf, 0.0, 0.0, 0.0, 0.0]
 
 
 def test_what_no_trace_tells_earns_nan_and_has_no_rate():
     nothing = Tally(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NAN)
-    assert math.isnan(earned_by(nothing, Price(4, 1, 0.2)))
+    assert math.isnan(float(Price(4, 1, 0.2)(nothing)))
     measured = drawn(0, 0, 5)
     labels, scores = Labels.of(measured.infos, measured.lengths), Plateau(COLUMN, Run(1)).scores(measured)
     last = cost_curve(curve(scores, measured.offsets, labels), Price(4, 1, 0.2)).iloc[-1]
     assert (last.earned, last.false_stop_rate) == (0, 0)
     assert np.isnan([last.recall, last.saved]).all()
-
-
-@pytest.mark.parametrize(
-    ("rescued", "broken", "precision", "expected"),
-    [
-        ((20, 50), (10, 50), (0.9, 0.85, 0.94), "intervene"),
-        ((5, 50), (25, 50), (0.3, 0.2, 0.4), "do not intervene"),
-        ((5, 50), (5, 50), (0.5, 0.4, 0.6), "cannot be told, so do not intervene yet"),
-        ((0, 0), (5, 50), (0.9, 0.8, 1.0), "cannot be told, so do not intervene yet"),
-        ((0, 50), (0, 50), (0.9, 0.8, 1.0), "cannot be told, so do not intervene yet"),
-    ],
-)
-def test_it_pays_where_precision_exceeds_what_breaking_even_needs(rescued, broken, precision, expected):
-    assert break_even(rescued, broken, precision).verdict.split(":")[0] == expected
-
-
-def test_break_even_is_d_over_r_plus_d():
-    found = break_even((20, 50), (10, 50), (0.5, 0.4, 0.6))
-    assert found.needed == pytest.approx(0.2 / 0.6)
-    assert found.low < found.needed < found.high
-
-
-def test_the_interval_of_break_even_covers_by_simulation():
-    random, r, d, inside = np.random.default_rng(0), 0.4, 0.2, 0
-    for _ in range(300):
-        found = break_even((int(random.binomial(80, r)), 80), (int(random.binomial(80, d)), 80), (0.5, 0.4, 0.6))
-        inside += found.low <= d / (r + d) <= found.high
-    assert inside / 300 >= 0.92
-
-
-def test_more_parts_than_a_whole_are_refused():
-    with pytest.raises(InputError, match="rescued must be"):
-        break_even((6, 5), (1, 5), (0.5, 0.4, 0.6))
 
 
 @pytest.mark.parametrize(

@@ -7,26 +7,22 @@ from driftlab._util.errors import InputError
 from driftlab.detectors import (
     DETECTORS,
     USUAL,
-    Cycle,
     ErrorStreak,
     Flat,
     Idle,
     NetChange,
     Oscillation,
-    Plateau,
     Recurring,
     RunLength,
     StateUnchanged,
     detector,
     evidence_at,
     learn_transitions,
-    never_firing,
-    reachable,
     score_trace,
 )
 from driftlab.metrics.columns.failures import Failure, is_outage
 from driftlab.metrics.measurements import measure, streamed
-from driftlab.trace.schema import Span, Step, Trace, TraceInfo
+from driftlab.trace.schema import Step, Trace
 
 
 def trace_of(steps, **keys):
@@ -256,23 +252,6 @@ def test_a_map_is_learned_from_good_traces_with_support():
 def test_errors_name_the_thing_and_the_remedy(spec, message):
     with pytest.raises(InputError, match=message):
         detector(spec)
-
-
-# --- reach --------------------------------------------------------------------------------------------------
-
-
-def test_a_rule_that_cannot_fire_is_named():
-    infos = [TraceInfo(id=str(n), label="stalled", stalls=(Span(2),)) for n in range(4)]
-    lengths = np.array([4, 6, 8, 12])
-    shares = [reachable(Plateau("exact", f"run({p})"), infos, lengths).share for p in (1, 4, 10, 11)]
-    assert shares == [1, 0.75, 0.25, 0]
-    assert [each.detector for each in never_firing([Plateau(), Flat(11), Cycle()], infos, lengths)] == []
-    rules = [Plateau("exact", "run(11)"), Oscillation()]
-    assert [each.detector for each in never_firing(rules, infos, lengths)] == [repr(rule) for rule in rules]
-    assert reachable(Flat(11), infos, lengths, 1.0).never
-    assert reachable(detector("plateau(exact, ewma(0.5))"), infos, lengths, 1.0).fewest > 10
-    assert np.isnan(reachable(Plateau(), [], np.zeros(0, dtype=np.int64)).share)
-    assert not reachable(Plateau(), [], np.zeros(0, dtype=np.int64)).never
 
 
 def test_there_is_a_usual_setting_of_every_detector_and_it_can_be_drawn():

@@ -103,7 +103,7 @@ def written(case: dict[str, object], folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["case_id"] for case in CASES])
-@pytest.mark.filterwarnings("ignore::driftlab._util.errors.DriftlabWarning")
+@pytest.mark.filterwarnings("ignore::driftlab.DriftlabWarning")
 def test_case(case: dict[str, dict[str, object]], tmp_path: Path) -> None:
     corpus, report = load(written(case, tmp_path))
     steps, expect = corpus[0].steps, dict(case["expect"])

@@ -21,7 +21,7 @@ from driftlab.trace.schema import Trace, decode, encode
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 from fuzz import FIXTURES, check, mutated
 
-pytestmark = pytest.mark.filterwarnings("ignore::driftlab._util.errors.DriftlabWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::driftlab.DriftlabWarning")
 STEP = b'{"tool": "ls", "output": "a"}\n'
 
 

@@ -10,7 +10,7 @@ from driftlab.importers.parts.repeats import chained
 from driftlab.importers.parts.signals import EXTRACTORS, extractor, with_signals
 from driftlab.importers.parts.stitch import by_agent, by_session, joined, run_view
 from driftlab.importers.parts.turns import Call, Turns
-from driftlab.trace.redact import PATTERNS, PROFILES, check, numbers_only, redact
+from driftlab.trace.redact import PATTERNS, PROFILES, check, redact
 from driftlab.trace.schema import SignalSpec, Span, Step, Trace
 
 TESTS = {"tests_passed": 3.0, "tests_failed": 1.0}
@@ -305,10 +305,3 @@ def test_redacting_twice_changes_nothing() -> None:
     trace = Trace(id="a", steps=[Step(output=text) for texts in SECRETS.values() for text in texts])
     once, _ = redact([trace], profile="strict")
     assert redact(once, profile="strict")[0] == once
-
-
-def test_numbers_only_keeps_no_text() -> None:
-    trace = Trace(id="a", agent="m", steps=[Step(state="s", tool="t", output="o", signals={"x": 1.0}, event="user")])
-    bare = numbers_only(trace)
-    assert bare.steps == (Step(signals={"x": 1.0}, event="user"),)
-    assert bare.agent is None

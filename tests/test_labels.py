@@ -53,7 +53,6 @@ def test_saving_is_all_or_nothing(store: LabelStore, monkeypatch: pytest.MonkeyP
 def test_labels_outlive_an_import_that_lost_a_trace(store: LabelStore) -> None:
     """A trace that is missing today keeps its label for tomorrow."""
     store.apply([trace("b")], annotator="ann")
-    assert [entry.id for entry in store.orphans([trace("b")])] == ["a", "a"]
     store.save()
     assert LabelStore(store.path).get("a", "ann") is not None
 

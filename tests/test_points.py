@@ -10,7 +10,7 @@ from driftlab._util.errors import InputError
 from driftlab.detectors import Plateau, Run, first_alarms
 from driftlab.evaluation.cost import cost
 from driftlab.evaluation.labels import Labels
-from driftlab.evaluation.operating_point import delay_counts, operating_point, per_100, risk
+from driftlab.evaluation.operating_point import operating_point, per_100, risk
 from driftlab.evaluation.stats import proportion
 from driftlab.metrics.columns.spent import Spent, spent_in
 from driftlab.metrics.measurements import measure
@@ -89,12 +89,6 @@ def test_the_risk_without_a_false_stop_is_an_empty_table():
     labels = Labels.of([TraceInfo(id="a", label="good")], np.array([3]))
     assert list(risk(np.array([-1]), labels).columns) == ["step", "at_risk", "risk", "low", "high"]
     assert len(risk(np.array([-1]), labels)) == 0
-
-
-def test_delays_are_counted():
-    infos = [TraceInfo(id=str(n), label="stalled", stalls=(Span(1),)) for n in range(4)]
-    table = delay_counts(np.array([1, 3, 3, -1]), Labels.of(infos, np.full(4, 9)))
-    assert table.to_dict("list") == {"delay": [0, 2], "hits": [1, 2]}
 
 
 def test_tokens_and_seconds_are_billed_as_steps_are():

@@ -8,10 +8,10 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 import driftlab as dl
+from benchmarks._questions import ask, people, relabelled
 from driftlab._util.errors import InputError
 from driftlab.metrics.measurements import measure
 from driftlab.trace.schema import Span, Step, Trace
-from driftlab.tuning.questions import ask, people, relabelled
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 

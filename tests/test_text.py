@@ -190,7 +190,7 @@ def test_own_patterns_come_after_those_of_the_base() -> None:
 def test_masks_say_what_is_wrong() -> None:
     with pytest.raises(InputError, match=r"unknown mask 'volatle'; did you mean 'volatile'\? known: .*register_mask"):
         MASKS["volatle"]
-    with pytest.raises(InputError, match="exists already with other patterns"):
+    with pytest.raises(InputError, match="exists already and is another"):
         register_mask("text", [("a", "b")])
     with pytest.raises(InputError, match="is not a regular expression"):
         register_mask("test_text_bad", [("(", "b")])

@@ -1,5 +1,7 @@
 """Rules carried to other agents, setups, sources."""
 
+from functools import partial
+
 import pytest
 from studies import drawn, study
 
@@ -7,7 +9,7 @@ from driftlab._util.errors import InputError
 from driftlab.fleet.scope import strangers
 from driftlab.rules.policy import Policy, StopRule
 from driftlab.trace.schema import TraceInfo
-from driftlab.tuning.transfer import RATES, SHARED, TOO_GOOD, UNTUNED, leave_one_out, transfer
+from driftlab.tuning.transfer import RATES, SHARED, TOO_GOOD, UNTUNED, transfer
 
 METRIC = ["levenshtein"]
 AGENTS = (["a"] * 20 + ["b"] * 20) * 2
@@ -40,9 +42,9 @@ def test_a_side_with_one_class_alone_tunes_nothing_and_says_so():
 
 
 def test_what_is_left_out_tunes_nothing():
-    table = leave_one_out(two_agents(), "agent", METRIC, objective="recall", patience=[1], decay=[]).set_index(
-        "tried_on"
-    )
+    table = transfer(
+        two_agents(), "agent", METRIC, left_out=True, objective="recall", patience=[1], decay=[]
+    ).set_index("tried_on")
     assert table.loc["b", "tuned_on"] == "all but b"
     assert table.loc["b", "false_stop_rate"] == 1.0
     assert (table.note == "").all()
@@ -50,12 +52,12 @@ def test_what_is_left_out_tunes_nothing():
 
 def test_problems_on_both_sides_are_told_where_nothing_else_is_left():
     problems = [str(n % 20) for n in range(80)]
-    table = leave_one_out(two_agents(problem=problems), "agent", METRIC, patience=[1], decay=[])
+    table = transfer(two_agents(problem=problems), "agent", METRIC, left_out=True, patience=[1], decay=[])
     assert (table.note == SHARED).all()
 
 
 def test_one_value_alone_leaves_nothing_to_tune_on():
-    table = leave_one_out(drawn(0, 9, 9), "source", METRIC, patience=[1], decay=[])
+    table = transfer(drawn(0, 9, 9), "source", METRIC, left_out=True, patience=[1], decay=[])
     assert table.tried_on.tolist() == ["(none)"]
     assert table.threshold.tolist() == [float("inf")]
 
@@ -74,7 +76,7 @@ def test_a_known_source_is_no_stranger():
     assert strangers(Policy((StopRule("plateau(exact, run(2))", 1.0),)), infos) == ()
 
 
-@pytest.mark.parametrize("tried", [transfer, leave_one_out])
+@pytest.mark.parametrize("tried", [transfer, partial(transfer, left_out=True)])
 def test_without_traces_there_is_nothing_to_tune(tried):
     with pytest.raises(InputError, match="there are no traces"):
         tried([], "source", METRIC)

@@ -1,5 +1,7 @@
 """What can go wrong on the user's side."""
 
+__all__ = ["DriftlabWarning", "InputError", "MissingExtra"]
+
 
 class InputError(ValueError):
     """Input that cannot be used; the message names the place, the value and the remedy."""

@@ -5,6 +5,8 @@ from typing import Any
 
 from driftlab._util.errors import MissingExtra
 
+__all__ = ["need"]
+
 
 def need(module: str, extra: str) -> Any:
     """Import `module`, or say which extra brings it.

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from driftlab._util.errors import InputError
 
+__all__ = ["file_to_write", "folder_to_write", "replacing"]
+
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
@@ -58,3 +60,42 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def file_to_write(option: str, path: str | os.PathLike[str]) -> None:
+    """Raise an `InputError` unless a file can be written at `path`; folders that are missing will be made.
+
+    Examples
+    --------
+    >>> file_to_write("--output", "/")
+    Traceback (most recent call last):
+        ...
+    driftlab.InputError: --output '/' is a folder; name a file
+    """
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise InputError(f"{option} {str(path)!r} is a {'folder' if os.path.isdir(path) else 'device'}; name a file")
+    _writable(option, path, Path(path).parent)
+
+
+def folder_to_write(option: str, path: str | os.PathLike[str]) -> None:
+    """Raise an `InputError` unless files can be written in a folder at `path`; it will be made when it is missing.
+
+    Examples
+    --------
+    >>> folder_to_write("--output", __file__)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    driftlab.InputError: --output '...files.py' is a file; name a folder
+    """
+    if os.path.exists(path) and not os.path.isdir(path):
+        raise InputError(f"{option} {str(path)!r} is a file; name a folder")
+    _writable(option, path, Path(path))
+
+
+def _writable(option: str, path: str | os.PathLike[str], folder: Path) -> None:
+    there = next((place for place in (folder, *folder.parents) if os.path.lexists(place)), Path())
+    reason = "" if os.access(there, os.W_OK | os.X_OK) else "is write-protected"
+    if not there.is_dir():
+        reason = "is a file" if there.exists() else "leads nowhere"
+    if reason:
+        raise InputError(f"{option} {str(path)!r} cannot be written: {str(there)!r} {reason}; name another place")

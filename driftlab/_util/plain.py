@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+__all__ = ["Plain", "for_json", "for_toml", "rows"]
+
 NEVER = "watch only"
 Plain = str | int | float | bool
 

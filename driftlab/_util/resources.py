@@ -4,6 +4,8 @@ from pathlib import Path
 
 from driftlab._util.errors import InputError
 
+__all__ = ["data_folder", "notebooks_folder"]
+
 PACKAGE = Path(__file__).resolve().parents[1]
 
 

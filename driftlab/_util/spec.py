@@ -7,7 +7,11 @@ from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from driftlab._util.errors import InputError
+
+__all__ = ["Spec", "between", "choice", "parse", "share", "unknown", "whole"]
 
 
 class Spec:
@@ -67,7 +71,7 @@ def parse(text: str, known: Mapping[str, type], what: str) -> Any:
     >>> parse("komplex", {"complex": complex}, "number")
     Traceback (most recent call last):
         ...
-    driftlab._util.errors.InputError: unknown number 'komplex'; did you mean 'complex'? known: complex
+    driftlab.InputError: unknown number 'komplex'; did you mean 'complex'? known: complex
     """
     wrong = InputError(f"{what} {text!r} is not of the form name(parameter=value, ...)")
     if not isinstance(text, str):
@@ -96,12 +100,13 @@ def choice(what: str, value: object, allowed: Iterable[str]) -> None:
         raise unknown(what, value, allowed)
 
 
-def whole(what: str, value: object, least: int, most: int | None = None) -> None:
-    """Raise an `InputError` unless `value` is a whole number of at least `least`, at most `most`."""
-    fits = isinstance(value, int) and not isinstance(value, bool) and value >= least
-    if not fits or (most is not None and value > most):  # type: ignore[operator]
+def whole(what: str, value: Any, least: int, most: int | None = None) -> int:
+    """Return a whole number of at least `least`, at most `most`, or raise an `InputError`."""
+    fits = isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least
+    if not fits or (most is not None and value > most):
         upto = "" if most is None else f" and <= {most}"
         raise InputError(f"{what} must be a whole number >= {least}{upto}, got {value!r}")
+    return int(value)
 
 
 def between(what: str, value: object, low: float, high: float, *, also: float | None = None, words: str = "") -> None:
@@ -122,7 +127,7 @@ def between(what: str, value: object, low: float, high: float, *, also: float | 
     >>> between("risk", 2, 0, 1)
     Traceback (most recent call last):
         ...
-    driftlab._util.errors.InputError: risk must be between 0 and 1, got 2
+    driftlab.InputError: risk must be between 0 and 1, got 2
     """
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not (value == also or low < value < high):  # type: ignore[operator]
@@ -137,7 +142,7 @@ def share(what: str, value: object) -> None:
     >>> share("max_false_stop", 2)
     Traceback (most recent call last):
         ...
-    driftlab._util.errors.InputError: max_false_stop must be between 0 and 1, got 2
+    driftlab.InputError: max_false_stop must be between 0 and 1, got 2
     """
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise InputError(f"{what} must be between 0 and 1, got {value!r}")

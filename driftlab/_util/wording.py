@@ -2,6 +2,8 @@
 
 import math
 
+__all__ = ["counted", "interval_text", "number_text", "share_text"]
+
 
 def interval_text(value: float, low: float, high: float) -> str:
     """Return a number with its interval, "–" where it is undefined.

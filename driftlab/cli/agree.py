@@ -10,6 +10,8 @@ from driftlab.cli.options import AsJson
 from driftlab.evaluation.agreement import TOLERANCE, agreement
 from driftlab.trace.corpus import read
 
+__all__ = ["agree"]
+
 
 def agree(
     first: Annotated[Path, typer.Argument(help="Traces with the labels of one annotator.")],

@@ -26,6 +26,8 @@ from driftlab.tuning.calibrate import calibrate as find_rule
 from driftlab.tuning.calibration import policy_of
 from driftlab.tuning.objective import OBJECTIVES
 
+__all__ = ["calibrate"]
+
 
 def calibrate(
     traces: Traces,

@@ -16,6 +16,8 @@ from driftlab.trace.schema import Trace
 from driftlab.tuning.calibrate import calibrate
 from driftlab.tuning.calibration import policy_of
 
+__all__ = ["demo", "stopped_incident", "story"]
+
 
 def demo(output: Folder = Path("driftlab-demo")) -> None:
     """Tell the whole story on the data that ships.

@@ -9,6 +9,8 @@ from driftlab.cli.options import AsJson, Rule, Skip, Traces, read_traces
 from driftlab.fleet.gate import gate as judge
 from driftlab.rules.policy import Policy
 
+__all__ = ["gate"]
+
 
 def gate(
     rule: Rule,

@@ -12,6 +12,8 @@ from driftlab.importers.load import stream
 from driftlab.importers.parts.health import HealthReport
 from driftlab.trace.corpus import write
 
+__all__ = ["import_"]
+
 
 def import_(
     paths: Annotated[list[Path], typer.Argument(help="Logs of any known format; folders are searched.")],

@@ -6,6 +6,8 @@ import typer
 
 from driftlab.cli.options import AsJson, Signal, Skip, Traces, read_traces
 
+__all__ = ["inspect"]
+
 
 def inspect(
     traces: Traces,

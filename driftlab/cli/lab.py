@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+__all__ = ["lab"]
+
 
 def lab(
     folder: Annotated[Path, typer.Argument(help="Working copy of the notebooks.")] = Path("driftlab-lab"),

@@ -7,6 +7,8 @@ import typer
 from driftlab.cli.options import Skip, Traces, read_traces
 from driftlab.metrics.mask_report import mask_changes
 
+__all__ = ["masks"]
+
 
 def masks(
     traces: Traces,

@@ -9,6 +9,8 @@ import typer
 from driftlab._util.errors import InputError
 from driftlab.cli.options import Folder
 
+__all__ = ["notebook"]
+
 
 def notebook(
     name: Annotated[str, typer.Argument(help="Number or beginning of the name, for example 04.")],

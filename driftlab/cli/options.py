@@ -7,11 +7,31 @@ from typing import Annotated, cast
 import typer
 
 from driftlab._util.errors import InputError
-from driftlab._util.options import file_to_write, folder_to_write
+from driftlab._util.files import file_to_write, folder_to_write
 from driftlab._util.spec import between, share
 from driftlab.trace.corpus import SUFFIXES, Corpus, read
 from driftlab.trace.schema import Direction
 from driftlab.tuning.objective import Price
+
+__all__ = [
+    "AsJson",
+    "CacheFolder",
+    "Folder",
+    "Jobs",
+    "Limit",
+    "MetricSpec",
+    "Prevalence",
+    "Prices",
+    "Rule",
+    "Signal",
+    "Skip",
+    "Traces",
+    "a_share",
+    "new_file",
+    "new_traces",
+    "priced",
+    "read_traces",
+]
 
 
 def _before_work(check: Callable[[str, Path], None], option: str) -> Callable[[Path | None], Path | None]:

@@ -9,6 +9,8 @@ from driftlab.cli.options import Skip, Traces, new_traces, read_traces
 from driftlab.trace.corpus import write
 from driftlab.trace.redact import redact as cleaned
 
+__all__ = ["redact"]
+
 
 def redact(
     traces: Traces,

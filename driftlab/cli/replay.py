@@ -10,6 +10,8 @@ from driftlab.cli.options import Rule, Signal, Skip, Traces, new_file, read_trac
 from driftlab.fleet.replay import replay as shadow
 from driftlab.rules.policy import Policy
 
+__all__ = ["replay"]
+
 
 def replay(
     rule: Rule,

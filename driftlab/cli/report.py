@@ -19,6 +19,8 @@ from driftlab.cli.options import (
 )
 from driftlab.cli.study import study
 
+__all__ = ["report"]
+
 
 def report(
     traces: Traces,

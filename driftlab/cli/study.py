@@ -13,8 +13,11 @@ from driftlab.rules.provenance import data_hash
 from driftlab.trace.corpus import Corpus
 from driftlab.tuning.calibrate import calibrate as find_rule
 from driftlab.tuning.calibration import Calibration
+from driftlab.tuning.objective import Price
 from driftlab.tuning.sweep import Sweep
 from driftlab.tuning.sweep import sweep as rank
+
+__all__ = ["note_untold", "study", "tasks_of"]
 
 
 def study(corpus: Corpus, output: Path, metric: list[str], limit: float, fleet: dict[str, Any], **how: Any) -> None:
@@ -27,7 +30,7 @@ def study(corpus: Corpus, output: Path, metric: list[str], limit: float, fleet: 
     for note in found.notes:
         typer.echo(f"note: {note}")
     tasks = tasks_of(found.tasks) if calibrated and found.tasks else []
-    rules = [_rule(found, corpus, task, max_false_stop=limit, objective=fleet["price"] or "saved") for task in tasks]
+    rules = [_rule(found, corpus, task, limit, fleet["price"] or "saved") for task in tasks]
     for task, rule in zip(tasks, rules, strict=True):
         typer.echo(f"\n{task or 'all traces'}\n{rule}")
     note_untold(corpus, tasks)
@@ -36,11 +39,12 @@ def study(corpus: Corpus, output: Path, metric: list[str], limit: float, fleet: 
     typer.echo(f"\nwritten: {shown}, {len(written) - 4} figures in {output / 'figures'}")
 
 
-def _rule(found: Sweep, corpus: Corpus, task: str | None, **options: Any) -> Calibration:
+def _rule(found: Sweep, corpus: Corpus, task: str | None, limit: float, objective: str | Price) -> Calibration:
     """Calibrate on what the sweep has measured: no text is compared again. The data's hash stays that of the text."""
     cells = [cell for cell in found.cells if cell.task == (task or "") and not cell.blank]
     metrics = list(dict.fromkeys(cell.detector.metric for cell in cells if isinstance(cell.detector, Plateau)))
-    made = find_rule(found.evaluations[task or ""].measurements, task=task, metrics=metrics, **options)
+    numbers = found.evaluations[task or ""].measurements
+    made = find_rule(numbers, task=task, metrics=metrics, max_false_stop=limit, objective=objective)
     hashed = data_hash(trace for trace in corpus if task is None or trace.task == task)
     return replace(made, provenance=made.provenance | {"data": hashed})
 

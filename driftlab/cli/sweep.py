@@ -18,6 +18,8 @@ from driftlab.cli.options import (
 )
 from driftlab.cli.study import study
 
+__all__ = ["sweep"]
+
 
 def sweep(
     traces: Traces,

@@ -5,8 +5,9 @@ from typing import Annotated
 import typer
 
 from driftlab.cli.options import Limit, MetricSpec, Signal, Skip, Traces, read_traces
-from driftlab.tuning.transfer import leave_one_out
 from driftlab.tuning.transfer import transfer as try_elsewhere
+
+__all__ = ["transfer"]
 
 
 def transfer(
@@ -23,7 +24,6 @@ def transfer(
     Example: driftlab transfer data/demo/loops.jsonl --by task -m exact -m levenshtein
     """
     corpus = read_traces(traces, signal, skip_broken)
-    tried = leave_one_out if left_out else try_elsewhere
-    found = tried(corpus, by, metric or None, max_false_stop=max_false_stop)
+    table = try_elsewhere(corpus, by, metric or None, left_out=left_out, max_false_stop=max_false_stop)
     shown = ["tuned_on", "tried_on", "recall", "saved", "false_stop_rate", "n_stalled", "n_good", "detector", "note"]
-    typer.echo(found[shown].to_string(index=False, float_format="{:.3f}".format, na_rep="-"))
+    typer.echo(table[shown].to_string(index=False, float_format="{:.3f}".format, na_rep="-"))

@@ -11,6 +11,8 @@ from driftlab.cli.options import Rule
 from driftlab.monitor.monitor import Monitor
 from driftlab.trace.messages import short
 
+__all__ = ["watch"]
+
 
 def watch(
     rule: Rule,

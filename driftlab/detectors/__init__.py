@@ -10,7 +10,6 @@ from driftlab.detectors.cycles import Cycle, Oscillation
 from driftlab.detectors.deltas import NetChange, Plateau, Revisit, RunLength
 from driftlab.detectors.learned import Learned
 from driftlab.detectors.one_trace import ScoredTrace, score_trace
-from driftlab.detectors.reach import Reach, never_firing, reachable
 from driftlab.detectors.signals import AfterDone, Flat, Regression
 from driftlab.detectors.structure import DeadEnd, IllegalTransition, StepCount
 from driftlab.detectors.stuck import Stuck
@@ -134,7 +133,6 @@ __all__ = [
     "Oscillation",
     "Phrases",
     "Plateau",
-    "Reach",
     "Recurring",
     "Redo",
     "Regression",
@@ -153,8 +151,6 @@ __all__ = [
     "first_alarms",
     "learn_transitions",
     "needed",
-    "never_firing",
-    "reachable",
     "score",
     "score_trace",
 ]

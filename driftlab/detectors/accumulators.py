@@ -11,6 +11,8 @@ from driftlab._util.registry import Registry
 from driftlab._util.spec import Spec, parse, whole
 from driftlab.detectors.base import Floats, State, first_reaching
 
+__all__ = ["ACCUMULATORS", "Accumulator", "Ewma", "Run", "accumulator"]
+
 
 class Accumulator(Spec):
     """Turns one staleness a step (1 - delta) into a score; `nan`, no opinion, leaves it as it was."""

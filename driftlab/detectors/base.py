@@ -14,6 +14,21 @@ from driftlab._util.spec import Spec
 from driftlab.metrics.column import Column
 from driftlab.metrics.measurements import Measurements
 
+__all__ = [
+    "Detector",
+    "Evidence",
+    "Floats",
+    "Now",
+    "State",
+    "absolute",
+    "evidence_at",
+    "first_alarms",
+    "first_reaching",
+    "needed",
+    "score",
+    "spoken",
+]
+
 Floats = NDArray[np.float64]
 State = dict[str, NDArray[Any]]
 Now = Mapping[Column, NDArray[Any]]

@@ -16,6 +16,8 @@ from driftlab.metrics.columns.failures import OUTAGE, SUCCESS, Failure
 from driftlab.metrics.columns.steps import Redone
 from driftlab.metrics.jaccard import Jaccard
 
+__all__ = ["ErrorStreak", "Redo", "SameCall"]
+
 
 @dataclass(frozen=True, repr=False)
 class SameCall(Streak):

@@ -11,6 +11,8 @@ from driftlab.detectors.base import Detector, Floats, Now, State, first_reaching
 from driftlab.metrics.column import Column, Symbol
 from driftlab.metrics.columns.steps import Visits
 
+__all__ = ["NodeVisits", "ToolEntropy"]
+
 
 @dataclass(frozen=True, repr=False)
 class ToolEntropy(Detector):

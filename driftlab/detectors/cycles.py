@@ -15,6 +15,8 @@ from driftlab.metrics import Pairwise
 from driftlab.metrics.column import Column, Symbol
 from driftlab.metrics.columns.steps import Turn
 
+__all__ = ["VIEWS", "Cycle", "Oscillation", "explained", "symbol_of"]
+
 TWICE_THE_LONGEST = Run(16)
 
 

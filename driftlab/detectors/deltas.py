@@ -15,6 +15,8 @@ from driftlab.metrics import Metric, Pairwise, metric
 from driftlab.metrics.column import Column
 from driftlab.metrics.exact import Exact
 
+__all__ = ["Accumulated", "NetChange", "Plateau", "Revisit", "RunLength", "pairwise"]
+
 # Values, not objects with a life: every detector may share them.
 SAME_STATE, SAME_CALL, THREE = Exact(), Exact(view="call"), Run(3)
 

@@ -10,6 +10,8 @@ from driftlab._util.errors import InputError
 from driftlab.detectors.base import Detector, Evidence, Floats, Now, State, needed
 from driftlab.metrics.column import Column
 
+__all__ = ["Learned"]
+
 
 @dataclass(frozen=True, repr=False)
 class Learned(Detector):

@@ -7,6 +7,8 @@ from driftlab.detectors.base import Detector, Evidence, Floats, evidence_at, fir
 from driftlab.metrics.measurements import measure
 from driftlab.trace.schema import Trace
 
+__all__ = ["ScoredTrace", "score_trace"]
+
 
 @dataclass(frozen=True, eq=False)
 class ScoredTrace:

@@ -13,6 +13,8 @@ from driftlab.detectors.streaks import Streak
 from driftlab.metrics.column import Column
 from driftlab.metrics.columns.signals import AtGoal, NewBest, Shortfall
 
+__all__ = ["AfterDone", "Flat", "Regression"]
+
 
 @dataclass(frozen=True, repr=False)
 class Flat(Streak):

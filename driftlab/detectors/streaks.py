@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from driftlab.detectors.base import Detector, Evidence, Floats, Now, State, absolute, first_reaching
 
+__all__ = ["Graded", "Streak", "trailing"]
+
 
 class Graded(Detector):
     """Counts steps; the score is ``min(1, count / patience)``, so a threshold of 1/2 is half the patience."""

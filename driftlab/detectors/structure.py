@@ -12,6 +12,8 @@ from driftlab.detectors.streaks import Graded, Streak
 from driftlab.metrics.column import Column, Event
 from driftlab.metrics.columns.transitions import Illegal, Pairs, Trapped
 
+__all__ = ["DeadEnd", "IllegalTransition", "StepCount"]
+
 
 @dataclass(frozen=True, repr=False)
 class StepCount(Detector):

@@ -14,6 +14,8 @@ from driftlab.metrics.column import Column
 from driftlab.metrics.novelty import Novelty
 from driftlab.metrics.repeat import Repeat
 
+__all__ = ["Stuck"]
+
 FADING = Ewma(0.6)
 
 

@@ -14,6 +14,8 @@ from driftlab.detectors.streaks import Streak
 from driftlab.metrics.column import Column
 from driftlab.metrics.exact import Exact
 
+__all__ = ["ActionNovelty", "Recurring", "StateUnchanged", "Windowed"]
+
 
 class Windowed(Detector):
     """Base: the last `window` symbols of one view; steps without the view leave the score as it was."""

@@ -13,6 +13,8 @@ from driftlab.detectors.streaks import Graded, Streak
 from driftlab.metrics.column import Column
 from driftlab.metrics.columns.steps import CALL, NO_CALL, USER, Called, PhraseNovelty
 
+__all__ = ["Idle", "Phrases"]
+
 
 @dataclass(frozen=True, repr=False)
 class Phrases(Streak):

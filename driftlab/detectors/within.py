@@ -13,6 +13,8 @@ from driftlab.metrics.column import Column
 from driftlab.metrics.columns.context import Context
 from driftlab.metrics.columns.under_roles import Reset, seen
 
+__all__ = ["Within"]
+
 
 @dataclass(frozen=True, repr=False)
 class Within(Detector):

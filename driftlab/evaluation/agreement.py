@@ -14,6 +14,8 @@ from driftlab.evaluation.labels import ratio
 from driftlab.evaluation.stats import LEVEL, normal_reach, proportion
 from driftlab.trace.schema import TraceInfo
 
+__all__ = ["TOLERANCE", "Agreement", "agreement", "kappa"]
+
 TOLERANCE = 2
 CEILING = 0.77  # kappa of two careful annotators on whether a run loops (AgentRewardBench, 106 double annotations)
 
@@ -100,6 +102,14 @@ def agreement(first: Labelled, second: Labelled, *, tolerance: int = TOLERANCE, 
     ------
     InputError
         When the tolerance is negative or an id occurs twice.
+
+    Examples
+    --------
+    >>> first = {"a": ("stalled", 6), "b": "good", "c": "good"}
+    >>> second = {"a": ("stalled", 7), "b": "good", "d": "good"}
+    >>> both = agreement(first, second)
+    >>> both.n, both.only_first, both.agreed[0], both.within[0]
+    (2, ('c',), 1.0, 1.0)
     """
     if tolerance < 0:
         raise InputError(f"tolerance must be >= 0 steps, got {tolerance!r}")

@@ -10,6 +10,8 @@ import numpy as np
 from driftlab.evaluation.labels import Floats
 from driftlab.evaluation.stats import FEW, LEVEL, Design, difference, method5, normal_reach, percentile
 
+__all__ = ["Auc", "verdict"]
+
 
 @dataclass(frozen=True, eq=False)
 class Auc:

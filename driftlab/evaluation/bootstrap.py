@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from driftlab.evaluation.labels import Floats
 from driftlab.evaluation.ranking import Maxima, Ranking, Stratum
 
+__all__ = ["Bootstrap"]
+
 TABLE = 4_000_000  # pairs whose order is held at once
 NARROW = 200  # traces of the smaller class, a score, up to which a matrix product is the faster way
 

@@ -13,6 +13,8 @@ from driftlab.evaluation.labels import Floats, Ints, ratio
 from driftlab.evaluation.ranking import Ranking, maxima
 from driftlab.evaluation.stats import LEVEL
 
+__all__ = ["LOUD", "average_precision", "control_rows", "controls", "steps_trace", "warning"]
+
 Row = dict[str, Any]
 
 LOUD = 0.6  # a setup control above this says that labels and setups hang together

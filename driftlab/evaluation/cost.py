@@ -8,6 +8,8 @@ from driftlab.evaluation.labels import Floats, Ints, Labels, outcomes, ratio
 from driftlab.metrics.columns.spent import Spent
 from driftlab.metrics.measurements import Measurements
 
+__all__ = ["Cost", "cost"]
+
 
 @dataclass(frozen=True)
 class Cost:

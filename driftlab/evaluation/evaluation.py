@@ -10,19 +10,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from driftlab._util.errors import InputError
-from driftlab.detectors import Accumulator, Detector, Plateau, Run, score
+from driftlab.detectors import Accumulator, Detector, Plateau, Run, StepCount, score
 from driftlab.evaluation.auc import Auc, verdict
 from driftlab.evaluation.bootstrap import Bootstrap
 from driftlab.evaluation.labels import Floats, Labels
 from driftlab.evaluation.ranking import Maxima, Ranking
-from driftlab.evaluation.stats import Design, cluster_weights
-from driftlab.evaluation.strata import KEEP_GOOD, equal_age, horizon, landmark, matched, whole_trace
+from driftlab.evaluation.stats import LEVEL, Design, cluster_weights
+from driftlab.evaluation.strata import KEEP_GOOD, equal_age, horizon, landmark, matched, stall_rates, whole_trace
+from driftlab.evaluation.thresholds import Curve, curve
 from driftlab.metrics.measurements import Measurements
 from driftlab.metrics.noise import Noise
 from driftlab.trace.schema import TraceInfo
 
+__all__ = ["NOBODY", "PLACEBO_DRAWS", "Auc", "Evaluation", "Judgement", "verdict"]
+
 PLACEBO_DRAWS = 16  # one draw of noise can be lucky; the control is their mean
-FOLDS = 5
+
+
+NOBODY = Ranking(())
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """What one score is worth on one task.
+
+    Attributes
+    ----------
+    ranked, within : Auc
+        At equal age; at equal age among traces of one setup.
+    auc_trace : float
+        Over whole traces, where length alone ranks well.
+    curve : Curve
+        Outcomes at every threshold.
+    verdict : str
+        In words.
+    """
+
+    ranked: Auc
+    within: Auc
+    auc_trace: float
+    curve: Curve
+    verdict: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +95,7 @@ class Evaluation:
     @cached_property
     def ranking(self) -> Ranking:
         """Stalls at equal age (law 15)."""
-        return Ranking(()) if self.horizon is None else equal_age(self.labels, self.horizon)
+        return NOBODY if self.horizon is None else equal_age(self.labels, self.horizon)
 
     @cached_property
     def whole(self) -> Ranking:
@@ -82,7 +110,7 @@ class Evaluation:
     @cached_property
     def landmark(self) -> Ranking:
         """The first H steps of the traces that run so long."""
-        return Ranking(()) if self.horizon is None else landmark(self.labels, self.horizon)
+        return NOBODY if self.horizon is None else landmark(self.labels, self.horizon)
 
     @cached_property
     def within_problem(self) -> Ranking:
@@ -92,12 +120,12 @@ class Evaluation:
     @cached_property
     def within_setup(self) -> Ranking:
         """Equal age among runs of one setup; empty where there is one only."""
-        return Ranking(()) if self.setups < 2 else self.ranking.within([info.setup for info in self.measurements.infos])
+        return NOBODY if self.setups < 2 else self.ranking.within([info.setup for info in self.measurements.infos])
 
     @cached_property
     def within_fold(self) -> Ranking:
         """Equal age within folds of problems, where the setup's stall rate is learned on the others."""
-        return Ranking(()) if self.setups < 2 else self.ranking.within(self._rates[1])
+        return NOBODY if self.setups < 2 else self.ranking.within(self._rates[1])
 
     @cached_property
     def setups(self) -> int:
@@ -139,6 +167,32 @@ class Evaluation:
             short = f"{good} good traces, {KEEP_GOOD} needed" if good < KEEP_GOOD else "too few run equally long"
             return f"undefined: {short}"
         return ""
+
+    def judge(self, detector: Detector, scores: Floats) -> Judgement:
+        """Rank a detector's scores, count their outcomes at every threshold and say what that is worth.
+
+        Under a horizon shorter than the detector's patience nobody is ranked: it could not alarm in time.
+        """
+        reachable = self.horizon is None or detector.patience <= self.horizon
+        nobody = None if reachable else NOBODY
+        ranked = self.steps() if detector == StepCount() else self.rank(scores, nobody)
+        within = self.rank(scores, self.within_setup if reachable else nobody)
+        offsets = self.measurements.offsets
+        counts = curve(scores, offsets, self.labels)
+        return Judgement(
+            ranked, within, self.whole.auc(scores, offsets), counts, self.verdict(detector, ranked, within)
+        )
+
+    def verdict(self, detector: Detector, ranked: Auc, within: Auc, level: float = LEVEL) -> str:
+        """Say in words what a ranking is worth, by intervals at a level: nearer 1 where it is the best of several."""
+        if self.undefined:
+            return self.undefined
+        horizon = self.horizon or 0
+        if detector.patience > horizon:
+            return f"unreachable: patience {detector.patience} > horizon {horizon}"
+        if detector == StepCount():
+            return "control: the step counter"
+        return verdict(ranked, within, [("steps", self.steps()), ("placebo", self.placebo(detector))], level)
 
     def rank(self, scores: Floats, ranking: Ranking | None = None) -> Auc:
         """Rank one score, by default over stalls at equal age.
@@ -191,7 +245,7 @@ class Evaluation:
 
     @cached_property
     def _rates(self) -> tuple[Floats, list[Hashable]]:
-        return _stall_rates(self.measurements, self.labels, self.seed)
+        return stall_rates(self.measurements.infos, self.labels, self.seed)
 
     def _ranked(self, ranking: Ranking, auc: float, drawn: Floats | Callable[[], Floats]) -> Auc:
         if ranking not in self._facts:
@@ -222,32 +276,6 @@ class Evaluation:
 def _accumulator(detector: Detector) -> Accumulator:
     found = getattr(detector, "accumulator", None)
     return found if isinstance(found, Accumulator) else Run(detector.patience)
-
-
-def _stall_rates(measurements: Measurements, labels: Labels, seed: int) -> tuple[Floats, list[Hashable]]:
-    """Out-of-fold stall rate of each trace's setup, and the fold of its problem."""
-    groups = [info.group for info in measurements.infos]
-    names = sorted(set(groups))
-    fold_of = dict(zip(names, np.random.default_rng(seed).permutation(len(names)) % FOLDS, strict=True))
-    folds = np.array([fold_of[group] for group in groups], dtype=np.int64)
-    setups = np.array([info.setup or "" for info in measurements.infos], dtype=object)
-    rates = np.zeros(len(groups))
-    for fold in range(FOLDS):
-        train = folds != fold
-        base = _share(labels.stalled[train], labels.good[train])
-        for setup in np.unique(setups[~train].astype(str)):
-            known = train & (setups == setup)
-            rate = _share(labels.stalled[known], labels.good[known])
-            rates[~train & (setups == setup)] = base if math.isnan(rate) else rate
-    return np.nan_to_num(rates), [int(fold) for fold in folds]
-
-
-def _share(stalled: NDArray[np.bool_], good: NDArray[np.bool_]) -> float:
-    labelled = int(stalled.sum() + good.sum())
-    return float(stalled.sum() / labelled) if labelled else math.nan
-
-
-__all__ = ["PLACEBO_DRAWS", "Auc", "Evaluation", "verdict"]
 
 
 def _check(scores: Floats, measurements: Measurements) -> None:

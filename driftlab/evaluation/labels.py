@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from driftlab.trace.schema import TraceInfo
 
+__all__ = ["OUTCOMES", "Floats", "Ints", "Labels", "Outcome", "coded", "outcomes", "ratio"]
+
 Outcome = Literal["hit", "premature", "late", "miss", "false stop", "pass", "none"]
 OUTCOMES: tuple[Outcome, ...] = ("hit", "premature", "late", "miss", "false stop", "pass", "none")
 _HIT, _PREMATURE, _LATE, _MISS, _FALSE_STOP, _PASS, _NONE = range(len(OUTCOMES))

@@ -16,6 +16,8 @@ from driftlab.evaluation.tally import delays_of, tally
 from driftlab.metrics.columns.spent import UNITS
 from driftlab.metrics.measurements import Measurements
 
+__all__ = ["operating_point", "per_100", "risk"]
+
 Row = dict[str, Any]
 
 
@@ -135,18 +137,6 @@ def risk(alarms: Ints, labels: Labels, level: float = LEVEL) -> Any:
     columns = {"step": fitted.surv_times - 1, "at_risk": fitted.n_risk, "risk": cumulative}
     columns |= {"low": np.clip(cumulative - reach, 0, 1), "high": np.clip(cumulative + reach, 0, 1)}
     return pandas.DataFrame(columns)
-
-
-def delay_counts(alarms: Ints, labels: Labels) -> Any:
-    """Return how many hits came after how many steps.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns: delay (steps after the onset), hits.
-    """
-    delay, hits = np.unique(delays_of(alarms, labels), return_counts=True)
-    return need("pandas", "study").DataFrame({"delay": delay, "hits": hits})
 
 
 def _share(name: str, flags: NDArray[np.bool_], groups: NDArray[Any], level: float) -> Row:

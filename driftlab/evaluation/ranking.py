@@ -9,6 +9,8 @@ import numpy as np
 from driftlab.evaluation.labels import Floats, Ints
 from driftlab.evaluation.stats import Design, numbered
 
+__all__ = ["Maxima", "Ranking", "Stratum", "maxima"]
+
 Maxima = tuple[Floats, Floats]  # the largest scores of a stratum's stalled and of its good traces, (..., n) each
 
 

@@ -9,6 +9,22 @@ from numpy.typing import NDArray
 
 from driftlab._util.extras import need
 
+__all__ = [
+    "FEW",
+    "LEVEL",
+    "Design",
+    "cluster_weights",
+    "clustered",
+    "difference",
+    "effective",
+    "method5",
+    "newcombe",
+    "normal_reach",
+    "numbered",
+    "percentile",
+    "proportion",
+]
+
 Floats = NDArray[np.float64]
 
 FEW = 25  # problems in a class below which the bootstrap alone is far too narrow (see `newcombe`)

@@ -1,11 +1,19 @@
 """Which traces may be compared, over which steps: at equal age, at equal length, at a landmark."""
 
-import numpy as np
+import math
+from collections.abc import Hashable, Sequence
 
-from driftlab.evaluation.labels import Labels
+import numpy as np
+from numpy.typing import NDArray
+
+from driftlab.evaluation.labels import Floats, Labels
 from driftlab.evaluation.ranking import Ranking, Stratum
+from driftlab.trace.schema import TraceInfo
+
+__all__ = ["equal_age", "horizon", "landmark", "matched", "stall_rates", "whole_trace"]
 
 LONGEST, KEEP_STALLED, KEEP_GOOD = 16, 0.8, 20
+FOLDS = 5  # of problems, for what a setup's stall rate is worth
 
 
 def equal_age(labels: Labels, width: int) -> Ranking:
@@ -88,3 +96,39 @@ def horizon(labels: Labels) -> int | None:
         if ranking.n_stalled >= KEEP_STALLED * labels.stalled.sum() and len(ranking.good) >= KEEP_GOOD:
             return width if ranking.strata else None
     return None
+
+
+def stall_rates(infos: Sequence[TraceInfo], labels: Labels, seed: int) -> tuple[Floats, list[Hashable]]:
+    """Return the stall rate of each trace's setup, learned on other folds, and the fold of its problem.
+
+    Out of fold, because a rate learned on the trace that it ranks would know its label: the setup control
+    would look better than any setup is. A setup the other folds never met gets their overall rate.
+
+    Examples
+    --------
+    >>> from driftlab.trace.schema import Span
+    >>> infos = [TraceInfo(id=f"l{n}", label="stalled", stalls=(Span(0),), setup="x") for n in range(9)]
+    >>> infos += [TraceInfo(id=f"w{n}", label="good", setup="y") for n in range(9)]
+    >>> rates, folds = stall_rates(infos, Labels.of(infos, np.ones(18, dtype=int)), seed=0)
+    >>> rates[:9].tolist() == [1.0] * 9, rates[9:].tolist() == [0.0] * 9
+    (True, True)
+    """
+    groups = [info.group for info in infos]
+    names = sorted(set(groups))
+    fold_of = dict(zip(names, np.random.default_rng(seed).permutation(len(names)) % FOLDS, strict=True))
+    folds = np.array([fold_of[group] for group in groups], dtype=np.int64)
+    setups = np.array([info.setup or "" for info in infos], dtype=object)
+    rates = np.zeros(len(groups))
+    for fold in range(FOLDS):
+        train = folds != fold
+        base = _share(labels.stalled[train], labels.good[train])
+        for setup in np.unique(setups[~train].astype(str)):
+            known = train & (setups == setup)
+            rate = _share(labels.stalled[known], labels.good[known])
+            rates[~train & (setups == setup)] = base if math.isnan(rate) else rate
+    return np.nan_to_num(rates), [int(fold) for fold in folds]
+
+
+def _share(stalled: NDArray[np.bool_], good: NDArray[np.bool_]) -> float:
+    labelled = int(stalled.sum() + good.sum())
+    return float(stalled.sum() / labelled) if labelled else math.nan

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from driftlab._util.spec import share
 from driftlab.evaluation.labels import OUTCOMES, Floats, Ints, Labels, Outcome, coded, ratio
 
+__all__ = ["Curve", "curve", "curves", "records"]
+
 ALARMS: tuple[Outcome, ...] = ("hit", "premature", "late", "false stop")  # what an alarm may be, where it counts
 _LINE = np.array([ALARMS.index(name) if name in ALARMS else -1 for name in OUTCOMES])
 

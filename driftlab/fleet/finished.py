@@ -12,6 +12,8 @@ from driftlab.metrics.measurements import measure
 from driftlab.rules.policy import Policy
 from driftlab.trace.schema import Trace
 
+__all__ = ["FinishedRuns"]
+
 
 @dataclass(frozen=True, eq=False)
 class FinishedRuns:

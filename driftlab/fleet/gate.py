@@ -17,6 +17,8 @@ from driftlab.fleet.scope import strangers
 from driftlab.rules.policy import Policy, StopRule
 from driftlab.trace.schema import Trace, TraceInfo
 
+__all__ = ["Gate", "gate"]
+
 
 @dataclass(frozen=True)
 class Gate:
@@ -97,6 +99,13 @@ def gate(
     ------
     InputError
         When no limit is given, or one is not between 0 and 1.
+
+    Examples
+    --------
+    >>> from driftlab.trace.schema import Step
+    >>> work = [Trace(id=f"w{n}", label="good", steps=[Step(state=s) for s in "abcd"]) for n in range(100)]
+    >>> print(gate(StopRule("plateau(exact, run(2))", 1.0), work, max_false_stop=0.05).reasons[0])
+    false-stop rate: upper bound 0.030 <= 0.05 allowed (0 of 100 good traces stopped)
     """
     limits = {"min_recall": min_recall, "max_false_stop": max_false_stop, "min_saved": min_saved}
     _check(limits)

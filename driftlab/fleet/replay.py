@@ -13,6 +13,8 @@ from driftlab.monitor.monitor import Monitor
 from driftlab.rules.policy import Policy, StopRule
 from driftlab.trace.schema import Trace
 
+__all__ = ["Replay", "ReplayedRun", "replay"]
+
 
 @dataclass(frozen=True)
 class ReplayedRun:
@@ -59,6 +61,14 @@ class Replay:
         Counts and rates by task.
     notes : tuple of str
         What the policy was not made for, in words.
+
+    Examples
+    --------
+    >>> from driftlab.trace.schema import Span, Step
+    >>> loop = Trace(id="loop", label="stalled", stalls=[Span(1)], steps=[Step(state="x")] * 5)
+    >>> shadow = replay(StopRule("plateau(exact, run(2))", 1.0), [loop])
+    >>> [(run.alarm, run.outcome, run.after) for run in shadow.runs]
+    [(2, 'hit', 2)]
     """
 
     runs: tuple[ReplayedRun, ...]

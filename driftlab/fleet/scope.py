@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from driftlab.rules.policy import Policy
 from driftlab.trace.schema import TraceInfo
 
+__all__ = ["strangers"]
+
 
 def strangers(policy: Policy, traces: Iterable[TraceInfo]) -> tuple[str, ...]:
     """Say loudly which traces come from a source the policy was not calibrated on.

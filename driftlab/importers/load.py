@@ -35,6 +35,8 @@ from driftlab.importers.parts.source import Source
 from driftlab.trace.corpus import Corpus
 from driftlab.trace.schema import Trace
 
+__all__ = ["IMPORTERS", "load", "recognise", "stream"]
+
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 # Recognised in this order: what is told by a tag or a field of its own comes before what many logs share.
@@ -105,8 +107,8 @@ def load(
 
     Examples
     --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "run.jsonl"
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.jsonl"
     >>> _ = path.write_text('{"tool": "ls", "output": "a"}\\n{"tool": "cat", "output": "b"}\\n')
     >>> corpus, report = load(path)
     >>> len(corpus[0].steps), report.files["plain"]

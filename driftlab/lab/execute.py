@@ -13,6 +13,8 @@ from driftlab._util.extras import need
 from driftlab._util.files import replacing
 from driftlab._util.resources import data_folder, notebooks_folder
 
+__all__ = ["execute", "find_notebook", "parameters_of", "run_notebook", "to_html", "with_parameters"]
+
 TAG = "parameters"
 TIMEOUT = 600  # seconds a cell may take
 
@@ -55,7 +57,7 @@ def run_notebook(
     >>> run_notebook("99")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    driftlab._util.errors.InputError: no notebook '99'; there are: 01_what_is_a_stall, ...
+    driftlab.InputError: no notebook '99'; there are: 01_what_is_a_stall, ...
     """
     path = find_notebook(name)
     folder = Path(output).resolve()

@@ -11,6 +11,8 @@ from driftlab._util.errors import InputError
 from driftlab._util.extras import need
 from driftlab._util.resources import data_folder, notebooks_folder
 
+__all__ = ["FIRST", "command", "open_lab", "working_copy"]
+
 FIRST = "01_what_is_a_stall.ipynb"
 
 

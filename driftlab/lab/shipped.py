@@ -25,6 +25,20 @@ from driftlab.trace.views import column
 from driftlab.tuning.plan import plan
 from driftlab.tuning.sweep import Sweep, grid, sweep
 
+__all__ = [
+    "LIGHT",
+    "LIMIT",
+    "STUDIED",
+    "Prepared",
+    "hard_runs",
+    "incident",
+    "light",
+    "main_task",
+    "prepare",
+    "repeated",
+    "study",
+]
+
 Floats = NDArray[np.float64]
 
 # The demo, as the command, the figures and the README tell it.

@@ -9,6 +9,8 @@ from driftlab._util.spec import choice
 from driftlab.metrics.base import Pairwise
 from driftlab.trace.views import MASKS, canonical, canonical_json, unpacked
 
+__all__ = ["Arguments"]
+
 
 @dataclass(frozen=True, repr=False)
 class Arguments(Pairwise):

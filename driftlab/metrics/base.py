@@ -14,6 +14,8 @@ from driftlab.metrics.column import Column, StepView, Stream
 from driftlab.trace.schema import TraceInfo
 from driftlab.trace.views import MASKS, VIEWS
 
+__all__ = ["Metric", "Pairwise", "TextMetric"]
+
 
 class Metric(Column):
     """Base of all metrics: a frozen dataclass of plain parameters whose column is deltas."""

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from driftlab._util.errors import InputError
 from driftlab._util.extras import need
-from driftlab._util.files import replacing
-from driftlab._util.options import folder_to_write
+from driftlab._util.files import folder_to_write, replacing
 from driftlab.trace.schema import Trace
+
+__all__ = ["Cache", "content_key"]
 
 Columns = dict[str, NDArray[Any]]
 

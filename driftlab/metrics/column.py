@@ -17,6 +17,20 @@ from driftlab.trace.messages import short
 from driftlab.trace.schema import Step, TraceInfo
 from driftlab.trace.views import ABSENT, MASKS, VIEWS, comparable, too_deep, view_text
 
+__all__ = [
+    "Column",
+    "Event",
+    "StepReader",
+    "StepView",
+    "Stream",
+    "Symbol",
+    "Value",
+    "complaint",
+    "digest",
+    "number",
+    "readable",
+]
+
 EVENTS = {"user": 1, "compaction": 2}
 
 

@@ -6,6 +6,8 @@ from typing import ClassVar
 from driftlab.metrics.base import Pairwise
 from driftlab.metrics.words import words
 
+__all__ = ["Containment"]
+
 GRAM = 3
 
 

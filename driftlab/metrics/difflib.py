@@ -11,6 +11,8 @@ from driftlab._util.spec import whole
 from driftlab.metrics.base import Pairwise
 from driftlab.metrics.words import pieces
 
+__all__ = ["Difflib"]
+
 try:  # the same algorithm compiled; it has no wheel for every Python
     from cydifflib import SequenceMatcher as _Matcher
 except ModuleNotFoundError:

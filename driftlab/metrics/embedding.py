@@ -12,6 +12,8 @@ from driftlab.metrics import models
 from driftlab.metrics.base import Pairwise
 from driftlab.metrics.vectors import vectors
 
+__all__ = ["Embedding"]
+
 ROWS = 8_192  # pairs whose vectors are gathered at once
 
 

@@ -5,6 +5,8 @@ from typing import ClassVar
 
 from driftlab.metrics.base import Pairwise
 
+__all__ = ["Exact"]
+
 
 @dataclass(frozen=True, repr=False)
 class Exact(Pairwise):

@@ -14,6 +14,8 @@ from driftlab._util.errors import DriftlabWarning
 from driftlab.metrics.base import Pairwise
 from driftlab.metrics.words import pieces
 
+__all__ = ["Levenshtein"]
+
 CELLS = 40_000_000_000  # characters of one text times characters of the other: 200,000 squared, one second
 NEAR = 1_000  # so many edits are counted exactly at any length
 PIECES = 50_000  # into about how many pieces a longer text is cut

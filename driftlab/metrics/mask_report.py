@@ -8,6 +8,8 @@ from driftlab.metrics.column import number
 from driftlab.trace.schema import Trace
 from driftlab.trace.views import MASKS, VIEWS, column
 
+__all__ = ["MaskChange", "mask_changes"]
+
 Texts = Sequence[str | None]
 SHOWN = 80  # characters of an example
 

@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from driftlab._util.checks import measuring, several
 from driftlab._util.errors import InputError
 from driftlab._util.extras import need
-from driftlab._util.options import MEASURING, checked, several
 from driftlab.metrics import Pairwise, metric
 from driftlab.metrics.cache import Cache, content_key
 from driftlab.metrics.column import Column, StepReader
@@ -19,6 +19,8 @@ from driftlab.metrics.pairs import PairMemo
 from driftlab.metrics.signal import SignalNames
 from driftlab.trace.schema import Trace, TraceInfo
 from driftlab.trace.views import MASKS, Mask, TextColumn, column
+
+__all__ = ["Measurements", "measure", "streamed"]
 
 CHUNK = 256  # traces whose text is held at once; also what an interrupted run with a cache may lose
 
@@ -138,7 +140,7 @@ def measure(
     >>> measure([trace], ["levenshtein"]).deltas("levenshtein").round(3).tolist()
     [1.0, 0.429, nan]
     """
-    checked({"n_jobs": n_jobs, "progress": progress}, MEASURING)
+    measuring(n_jobs, progress)
     asked = several("inputs", inputs, "['exact', 'levenshtein']")
     wanted = tuple(dict.fromkeys(i if isinstance(i, Column) else metric(i) for i in asked))
     job = _Job(wanted, Cache(cache) if cache is not None else None, n_jobs)

@@ -19,6 +19,8 @@ from driftlab._util.errors import InputError
 from driftlab._util.extras import need
 from driftlab._util.spec import unknown
 
+__all__ = ["Model", "Served", "Static", "Vectors", "register_model", "revision", "served"]
+
 _PROBE = ["3 of 12 tests passed", "Traceback (most recent call last)"]
 
 

@@ -13,6 +13,8 @@ from driftlab.metrics.base import Metric
 from driftlab.metrics.column import Stream
 from driftlab.trace.schema import TraceInfo
 
+__all__ = ["Noise"]
+
 
 @dataclass(frozen=True, repr=False)
 class Noise(Metric):

@@ -11,6 +11,8 @@ from driftlab.metrics.column import StepView, Stream, digest
 from driftlab.trace.schema import Step, TraceInfo
 from driftlab.trace.views import MASKS, Mask, unpacked
 
+__all__ = ["Novelty"]
+
 SHORTEST = 4  # characters an argument needs before its echo is looked for inside a line
 MOST = 50  # arguments looked for inside lines
 _VISIBLE = re.compile(r"\w")

@@ -10,6 +10,8 @@ from driftlab.metrics.base import Pairwise
 from driftlab.metrics.column import digest
 from driftlab.trace.views import TextColumn
 
+__all__ = ["PairMemo", "Pairing", "pair_places", "pairing"]
+
 Key = tuple[bytes, bytes]
 Pair = tuple[str, str]
 Compare = Callable[[Pairwise, list[Pair]], Sequence[float] | NDArray[np.float64]]

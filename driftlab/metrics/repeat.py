@@ -12,6 +12,8 @@ from driftlab.metrics.jaccard import unlike
 from driftlab.metrics.words import words
 from driftlab.trace.schema import TraceInfo
 
+__all__ = ["Repeat"]
+
 CHARACTERS = 6_000
 
 

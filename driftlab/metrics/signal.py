@@ -10,6 +10,8 @@ from driftlab.metrics.base import Metric
 from driftlab.metrics.column import Column, StepView, Stream, Value, number
 from driftlab.trace.schema import Trace, TraceInfo
 
+__all__ = ["Signal", "SignalNames"]
+
 
 @dataclass(frozen=True, repr=False)
 class Signal(Metric):
@@ -85,7 +87,7 @@ class SignalNames:
     >>> names.check()
     Traceback (most recent call last):
         ...
-    driftlab._util.errors.InputError: signal('passed'): no trace has the signal 'passed'; known: reward
+    driftlab.InputError: signal('passed'): no trace has the signal 'passed'; known: reward
     """
 
     def __init__(self, inputs: Iterable[Column]) -> None:

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from driftlab.metrics.models import Model, Vectors, served
 from driftlab.metrics.windows import split
 
+__all__ = ["vectors"]
+
 KEEP = 32_768  # vectors kept a model: about 50 MB for MiniLM
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from driftlab._util.errors import DriftlabWarning
 
+__all__ = ["split"]
+
 END = 30_000  # characters read at each end of a longer text; some 60 windows of MiniLM, five seconds
 Window = tuple[str, int]  # text, number of tokens
 

@@ -7,6 +7,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["pieces", "words"]
+
 _WORD = re.compile(r"\w+|[^\w\s]")
 _GRAM = 8  # characters that decide whether a cut lies behind them
 

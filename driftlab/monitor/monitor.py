@@ -19,6 +19,8 @@ from driftlab.rules.policy import Policy, StopRule
 from driftlab.rules.roles import check_specs
 from driftlab.trace.schema import SignalSpec, Step, TraceInfo
 
+__all__ = ["Monitor", "Verdict"]
+
 SURE = 0.5  # share of its own threshold from which a rule for cycles names a cycle that another rule stopped
 
 

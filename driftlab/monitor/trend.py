@@ -8,6 +8,8 @@ from typing import Literal
 from driftlab.metrics.columns.signals import signed
 from driftlab.trace.schema import Step, TraceInfo
 
+__all__ = ["Course", "Trend", "followed"]
+
 Trend = Literal["improving", "plateaued", "oscillating", "regressing", "unknown"]
 FRESH = 5  # measured steps for which a new best makes a loop an improving one
 FALLEN = 3  # measured steps in a row below the best that make it a regressing one

@@ -7,6 +7,8 @@ from driftlab._util.wording import share_text
 from driftlab.evaluation.agreement import Agreement
 from driftlab.plot.style import INK, SMALL, message, single, tidy, title
 
+__all__ = ["agreement"]
+
 ORDER = ("good", "unsure", "stalled")
 
 

@@ -21,6 +21,8 @@ from driftlab.rules.policy import StopRule
 from driftlab.trace.schema import Trace
 from driftlab.trace.views import column
 
+__all__ = ["similarity", "strip"]
+
 LONGEST = 400  # steps of a run whose pairs are all compared
 
 

@@ -32,6 +32,8 @@ from driftlab.rules.policy import StopRule
 from driftlab.tuning.naming import cell_name, task_name
 from driftlab.tuning.sweep import LIMIT, Cell, Sweep
 
+__all__ = ["scores", "waste"]
+
 
 def scores(sweep: Sweep, cell: Cell, *, threshold: float | None = None, ax: Axes | None = None) -> Axes:
     """Draw the largest scores of stalled and of good traces over the steps that are compared.

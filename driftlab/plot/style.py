@@ -18,6 +18,24 @@ from driftlab._util.errors import InputError
 from driftlab.tuning.naming import task_name, why_not
 from driftlab.tuning.sweep import Sweep
 
+__all__ = [
+    "LINES",
+    "Panels",
+    "caption",
+    "each_task",
+    "figure_of",
+    "fitted",
+    "key_below",
+    "message",
+    "message_panel",
+    "panels",
+    "plain",
+    "single",
+    "split_tasks",
+    "tidy",
+    "title",
+]
+
 Panels = NDArray[np.object_]
 
 INK, GREY, PALE = "#222222", "#707070", "#d4d4d4"
@@ -93,7 +111,7 @@ def tidy(ax: Axes, x: str = "", y: str = "") -> None:
     ax.spines[:].set_in_layout(False)  # they end where the axes do; measuring them measures every tick again
 
 
-def key_below(ax: Axes, *, columns: int = 1, **options: Any) -> None:
+def key_below(ax: Axes, *, columns: int = 1, **text: Any) -> None:
     """Put the legend under the axes, where it covers nothing."""
     # In points, not in shares of the axes: the labels above it do not grow with the axes.
     below = ax.transAxes + ScaledTranslation(0, -36 / 72, figure_of(ax).dpi_scale_trans)
@@ -103,9 +121,7 @@ def key_below(ax: Axes, *, columns: int = 1, **options: Any) -> None:
         "bbox_transform": below,
         "borderaxespad": 0.0,
     }
-    plain(
-        ax.legend(**place, columnspacing=1.2, ncols=columns, fontsize=SMALL, frameon=False, handlelength=3.2, **options)
-    )
+    plain(ax.legend(**place, columnspacing=1.2, ncols=columns, fontsize=SMALL, frameon=False, handlelength=3.2, **text))
 
 
 def plain(legend: Legend) -> None:

@@ -25,6 +25,8 @@ from driftlab.tuning.naming import (
 )
 from driftlab.tuning.sweep import LIMIT, Cell, Sweep
 
+__all__ = ["heatmap", "overview"]
+
 VALUES = {
     "precision": "precision (share of alarms that hit)",
     "recall": "recall (share of stalled traces hit)",

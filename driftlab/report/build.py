@@ -25,6 +25,8 @@ from driftlab.tuning.naming import best_of, cell_name, is_steps, leader, task_na
 from driftlab.tuning.objective import Price
 from driftlab.tuning.sweep import LIMIT, Sweep
 
+__all__ = ["report"]
+
 if TYPE_CHECKING:
     from driftlab.report.figures import Album
 
@@ -81,7 +83,9 @@ def report(
     True
     """
     # Loaded here: the tables of this package must not load matplotlib.
-    drawing = need("driftlab.report.figures", "study").drawing
+    need("matplotlib", "study")  # names the extra where it is missing
+    from driftlab.report.figures import drawing  # noqa: PLC0415
+
     study = _Study(sweep, tuple(calibrations), corpus, errors, {"prevalence": prevalence, "price": price})
     with drawing() as album:
         document = Document(title, study.sections(album))
@@ -113,7 +117,8 @@ class _Study:
     fleet: Mapping[str, Any]
 
     def sections(self, album: "Album") -> list[Section]:
-        draw = need("driftlab.report.figures", "study")
+        from driftlab.report import figures as draw  # noqa: PLC0415
+
         figures = draw.overall(album, self.sweep, self.fleet["price"])
         made = [
             Section("In short", chapters.in_short(self.sweep, self.decisions())),
@@ -147,7 +152,8 @@ class _Study:
         return [Text(_TABLE), metric_table(ordered.drop(columns=list(keys)))]
 
     def _settings(self, album: "Album") -> list[Section]:
-        draw = need("driftlab.report.figures", "study")
+        from driftlab.report import figures as draw  # noqa: PLC0415
+
         rules = {task: rule for rule in self._chosen() for task in self._tasks(rule)}
         shown = {task: draw.of_task(album, self.sweep, task, rules) for task in self.sweep.tasks}
         parts = [Section(task_name(task), found, 3) for task, found in shown.items() if found]
@@ -173,7 +179,9 @@ class _Study:
         wanted = {mistake.trace_id for mistake in picked}
         traces = {trace.id: trace for trace in self.corpus if trace.id in wanted}
         picked = [mistake for mistake in picked if mistake.trace_id in traces]
-        figures = need("driftlab.report.figures", "study").of_mistakes(album, picked, traces)
+        from driftlab.report.figures import of_mistakes  # noqa: PLC0415
+
+        figures = of_mistakes(album, picked, traces)
         parts = [
             Section(f"{n}. {_NAMES[m.kind]}: {m.trace_id}", [*told(m, traces[m.trace_id]), figure], 3)
             for n, (m, figure) in enumerate(zip(picked, figures, strict=True), 1)

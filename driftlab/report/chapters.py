@@ -13,6 +13,8 @@ from driftlab.tuning.calibrate import Calibration
 from driftlab.tuning.naming import auc_text, best_of, cell_name, is_steps, leader, task_name, why_not
 from driftlab.tuning.sweep import LIMIT, Cell, Sweep
 
+__all__ = ["certificate", "controls_say", "fooling", "in_short", "looked_at"]
+
 RARE = 0.1  # share of stalled runs for which precision is told again
 
 

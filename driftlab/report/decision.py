@@ -6,11 +6,13 @@ from typing import Literal
 
 from driftlab._util.wording import counted, share_text
 from driftlab.evaluation.stats import proportion
-from driftlab.tuning.advice import SOFT, earned_by
+from driftlab.tuning.advice import SOFT
 from driftlab.tuning.calibrate import Calibration
 from driftlab.tuning.naming import auc_text, best_of, cell_name, cell_spec, is_steps, leader, task_name, why_not
 from driftlab.tuning.objective import Price
 from driftlab.tuning.sweep import Cell, Sweep
+
+__all__ = ["Decision", "decide", "saved_at"]
 
 Kind = Literal["deploy", "flag", "do not deploy", "no rule"]
 HEADLINES: dict[Kind, str] = {
@@ -86,7 +88,7 @@ def _money(found: Calibration, price: Price | None) -> str:
     if price is None:
         return ""
     where = "" if price.prevalence is None else f" where {share_text(price.prevalence)} of the runs stall"
-    return f" At {price} it earns {earned_by(found.tally, price):.2f} a run{where}."
+    return f" At {price} it earns {float(price(found.tally)):.2f} a run{where}."
 
 
 def _cap(sweep: Sweep, found: Calibration, task: str) -> float | None:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+__all__ = ["Block", "Bullets", "Code", "Document", "Figure", "Section", "Table", "Text"]
+
 
 @dataclass(frozen=True)
 class Text:

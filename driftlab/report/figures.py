@@ -24,6 +24,8 @@ from driftlab.tuning.naming import best_of, leader, why_not
 from driftlab.tuning.objective import Price
 from driftlab.tuning.sweep import Sweep
 
+__all__ = ["Album", "drawing", "file_name", "of_mistakes", "of_task", "overall", "png"]
+
 DPI = 110
 
 

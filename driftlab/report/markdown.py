@@ -4,6 +4,8 @@ import re
 
 from driftlab.report.document import Block, Bullets, Code, Document, Figure, Table, Text
 
+__all__ = ["escape", "markdown"]
+
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~])")
 
 

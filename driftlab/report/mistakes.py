@@ -17,6 +17,8 @@ from driftlab.rules.policy import StopRule
 from driftlab.trace.schema import Step, Trace
 from driftlab.trace.views import MASKS, view_text
 
+__all__ = ["Mistake", "excerpt", "instructive", "mistakes", "told"]
+
 KINDS = ("false stop", "miss", "premature", "late")
 CUT = 200  # characters of an excerpt
 ROWS = 8  # steps shown of one run

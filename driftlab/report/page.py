@@ -7,6 +7,8 @@ from collections.abc import Mapping
 
 from driftlab.report.document import Block, Bullets, Code, Document, Figure, Section, Table, Text
 
+__all__ = ["anchor", "page"]
+
 # The policy lets a browser load nothing, whatever the traces' text tries.
 _HEAD = """<!DOCTYPE html>
 <html lang="en">

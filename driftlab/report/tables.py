@@ -7,6 +7,8 @@ from typing import Any
 from driftlab._util.wording import interval_text, number_text, share_text
 from driftlab.report.document import Table
 
+__all__ = ["auc", "metric_name", "metric_table", "text_table"]
+
 WIDE = 150  # columns of a terminal
 
 

@@ -24,6 +24,8 @@ from driftlab.rules import provenance
 from driftlab.rules.roles import Role, check_specs, context_of, joined_specs
 from driftlab.trace.schema import SignalSpec, Trace
 
+__all__ = ["Policy", "StopRule"]
+
 FORMAT = "driftlab-policy/1"
 Action = Literal["flag", "nudge", "stop"]
 

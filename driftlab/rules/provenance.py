@@ -12,6 +12,8 @@ from driftlab.metrics.embedding import Embedding
 from driftlab.trace.schema import Trace
 from driftlab.trace.views import MASKS
 
+__all__ = ["check_masks", "check_models", "data_hash", "masks", "models", "version"]
+
 
 def version() -> str:
     """Return the version of driftlab that runs."""

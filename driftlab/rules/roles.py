@@ -10,6 +10,8 @@ from driftlab._util.errors import InputError
 from driftlab.detectors import Context
 from driftlab.trace.schema import SignalSpec
 
+__all__ = ["Role", "check_specs", "context_of", "joined_specs"]
+
 Work = Literal["reader", "writer", "poller", "constant", "exempt"]
 
 
@@ -51,7 +53,7 @@ def check_specs(signals: Mapping[str, SignalSpec]) -> None:
     >>> check_specs({"left": "lower"})
     Traceback (most recent call last):
         ...
-    driftlab._util.errors.InputError: signal 'left' must be declared as SignalSpec('higher' or 'lower'), got 'lower'
+    driftlab.InputError: signal 'left' must be declared as SignalSpec('higher' or 'lower'), got 'lower'
     """
     if not isinstance(signals, Mapping):
         raise InputError(f"signals must map names to SignalSpec('higher' or 'lower'), got {signals!r}")

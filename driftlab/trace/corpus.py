@@ -19,6 +19,8 @@ from driftlab.trace.schema import Direction, SignalSpec, Trace, decode, encode
 from driftlab.trace.split import problems
 from driftlab.trace.summary import Summary, shared_specs, summarise
 
+__all__ = ["SUFFIXES", "Corpus", "read", "stream", "write"]
+
 OnError = Literal["raise", "skip"]
 SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
 

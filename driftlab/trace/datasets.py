@@ -8,6 +8,8 @@ from driftlab.trace import corpus
 from driftlab.trace.schema import Trace
 from driftlab.trace.summary import summarise
 
+__all__ = ["card", "write_dataset"]
+
 
 def write_dataset(
     traces: Iterable[Trace], folder: str | os.PathLike[str], *, title: str = "Agent traces", license: str = "unknown"

@@ -10,6 +10,8 @@ from functools import cache
 from driftlab._util.errors import InputError
 from driftlab._util.registry import Registry
 
+__all__ = ["MASKS", "Mask", "register_mask"]
+
 Patterns = tuple[tuple[str, str], ...]
 
 

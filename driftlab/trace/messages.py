@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+__all__ = ["explain", "short"]
+
 _PATH = re.compile(r"^(?P<what>.*?)(?: - at `(?P<path>\$.*)`)?$", re.DOTALL)
 _HINTS = {
     "direction": "write 'higher' or 'lower'",

@@ -12,6 +12,8 @@ from driftlab._util.errors import InputError
 from driftlab._util.extras import need
 from driftlab.trace.schema import Trace, convert
 
+__all__ = ["records", "row", "schema", "to_datasets", "trace_of", "write"]
+
 ROWS = 64  # rows held at once
 
 # Columns whose shape differs from row to row are kept as JSON text.

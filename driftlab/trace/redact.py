@@ -10,6 +10,8 @@ from driftlab._util.errors import InputError
 from driftlab._util.spec import unknown
 from driftlab.trace.schema import Step, Trace
 
+__all__ = ["PATTERNS", "PROFILES", "RedactionReport", "check", "redact"]
+
 # The order matters: a key may hold what looks like a path, a URL holds a password.
 PATTERNS: dict[str, tuple[str, ...]] = {
     "keys": (
@@ -178,20 +180,3 @@ def check(traces: Iterable[Trace], *, profile: str = "strict") -> None:
     _, report = redact(traces, profile=profile, dry_run=True)
     if report.kinds:
         raise InputError(f"{report}; run redact(traces, profile={profile!r}) first")
-
-
-def numbers_only(trace: Trace) -> Trace:
-    """Return a trace without any text: signals, tokens, seconds, events and labels stay.
-
-    For sharing what measurements do not already hold; measure first, since nothing can be measured on text afterwards.
-
-    Examples
-    --------
-    >>> bare = numbers_only(Trace(id="a", problem="p", steps=[Step(output="secret", tokens=3)]))
-    >>> bare.steps[0].output, bare.steps[0].tokens, bare.problem
-    (None, 3, None)
-    """
-    kept = ("signals", "event", "tokens", "seconds", "error")
-    steps = tuple(Step(**{name: getattr(step, name) for name in kept}) for step in trace.steps)
-    fields = ("task", "label", "label_source", "outcome", "stalls", "signal_specs")
-    return Trace(id=trace.id, steps=steps, **{name: getattr(trace, name) for name in fields})

@@ -12,6 +12,8 @@ from msgspec.structs import force_setattr
 from driftlab._util.errors import InputError
 from driftlab.trace.messages import explain, short
 
+__all__ = ["Direction", "Label", "SignalSpec", "Span", "Step", "Trace", "TraceInfo", "convert", "decode", "encode"]
+
 Label = Literal["good", "stalled", "unsure"]
 Direction = Literal["higher", "lower"]
 T = TypeVar("T", bound=Struct)

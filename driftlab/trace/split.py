@@ -6,6 +6,8 @@ import numpy as np
 
 from driftlab._util.spec import between
 
+__all__ = ["problems"]
+
 
 def problems(groups: Iterable[tuple[str, str]], share: float, seed: int) -> set[tuple[str, str]]:
     """Draw about `share` of the problems of each task.

@@ -7,6 +7,8 @@ from typing import Any
 
 from driftlab.trace.schema import SignalSpec, Step, Trace, TraceInfo
 
+__all__ = ["Summary", "shared_specs", "summarise"]
+
 ABSENT = "(none)"
 
 

@@ -1,19 +1,17 @@
-"""Whether a rule pays: cost curve, break-even, the fleet's prevalence, when not to use one."""
+"""Whether a rule pays: cost curve, the fleet's prevalence, when not to use one."""
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from driftlab._util.errors import InputError
 from driftlab._util.extras import need
 from driftlab.evaluation.labels import ratio
-from driftlab.evaluation.stats import LEVEL, proportion
+from driftlab.evaluation.stats import proportion
 from driftlab.evaluation.tally import Tally
 from driftlab.evaluation.thresholds import Curve
 from driftlab.tuning.objective import Price
+
+__all__ = ["SOFT", "advice", "cost_curve"]
 
 SLOW = 0.1  # so small a share saved is not worth a mechanism
 SOFT = ("do not deploy yet: ", "do not stop by it: ")  # reasons that leave a rule good enough to flag
@@ -30,6 +28,7 @@ def cost_curve(curve: Curve, price: Price) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from driftlab.evaluation.thresholds import curve
     >>> from driftlab.trace.schema import Span, TraceInfo
     >>> from driftlab.evaluation.labels import Labels
@@ -43,81 +42,6 @@ def cost_curve(curve: Curve, price: Price) -> Any:
     whole = (curve.n_stalled, curve.stalled_steps, curve.n_good)
     table.loc[len(table)] = [math.inf, 0.0, *(ratio(0, count) for count in whole)]
     return table
-
-
-@dataclass(frozen=True)
-class BreakEven:
-    """From which precision on it pays to intervene: more than d / (r + d) of the flagged runs must be failing.
-
-    Attributes
-    ----------
-    needed, low, high : float
-        The precision that is needed, with its interval; `nan` where the pilot has no runs of a kind.
-    precision : tuple of float
-        The rule's precision with its interval.
-    verdict : str
-        "intervene", "do not intervene" or "cannot be told", with the numbers.
-    """
-
-    needed: float
-    low: float
-    high: float
-    precision: tuple[float, float, float]
-    verdict: str
-
-
-def break_even(
-    rescued: tuple[int, int], broken: tuple[int, int], precision: tuple[float, float, float], *, level: float = LEVEL
-) -> BreakEven:
-    """Compare a rule's precision with what intervening needs.
-
-    Parameters
-    ----------
-    rescued : (int, int)
-        Failing runs that the intervention saved, of how many it was tried on.
-    broken : (int, int)
-        Succeeding runs that it spoiled, of how many it was tried on.
-    precision : (float, float, float)
-        Share of flagged runs that would fail, with its interval, at the fleet's prevalence.
-
-    Notes
-    -----
-    arXiv 2602.03338. The interval is that of the ratio of two shares (statsmodels, log-adjusted).
-
-    Examples
-    --------
-    >>> found = break_even(rescued=(20, 50), broken=(10, 50), precision=(0.9, 0.85, 0.94))
-    >>> round(found.needed, 3), found.verdict.split(":")[0]
-    (0.333, 'intervene')
-    """
-    for name, (part, whole) in (("rescued", rescued), ("broken", broken)):
-        if not 0 <= part <= whole:
-            raise InputError(f"{name} must be (how many, of how many), got {(part, whole)!r}")
-    r, d = (float(ratio(*pair)) for pair in (rescued, broken))
-    needed = float(ratio(d, r + d))
-    low, high = _needed_interval(rescued, broken, level)
-    return BreakEven(needed, low, high, precision, _pays(needed, low, high, precision))
-
-
-def _needed_interval(rescued: tuple[int, int], broken: tuple[int, int], level: float) -> tuple[float, float]:
-    if not (rescued[1] and broken[1]):
-        return math.nan, math.nan
-    if not (rescued[0] or broken[0]):
-        return 0.0, 1.0  # an intervention that did nothing says nothing on the ratio
-    find = need("statsmodels.stats.proportion", "study").confint_proportions_2indep
-    with np.errstate(divide="ignore", invalid="ignore"):
-        bounds = find(*rescued, *broken, compare="ratio", method="log-adjusted", alpha=1 - level)
-    return float(1 / (1 + bounds[1])), float(1 / (1 + bounds[0]))
-
-
-def _pays(needed: float, low: float, high: float, precision: tuple[float, float, float]) -> str:
-    value, worst, best = precision
-    numbers = f"precision {value:.2f} [{worst:.2f}, {best:.2f}], needed {needed:.2f} [{low:.2f}, {high:.2f}]"
-    if worst > high:
-        return f"intervene: {numbers}"
-    if best < low:
-        return f"do not intervene: {numbers}"
-    return f"cannot be told, so do not intervene yet: {numbers}"
 
 
 def advice(
@@ -165,8 +89,8 @@ def advice(
     """
     against = list(_unproven(verdict))
     against += [f"do not deploy: the rule can only watch: {blind}"] if blind else _harmful(found, limit, cap)
-    if price is not None and not earned_by(found, price) > 0:
-        against.append(f"do not deploy: at {price} it earns {earned_by(found, price):.2f} a run")
+    if price is not None and not float(price(found)) > 0:
+        against.append(f"do not deploy: at {price} it earns {float(price(found)):.2f} a run")
     if luck:
         against.append(f"do not deploy: there are too few traces to choose from, this may be luck: {luck}")
     if precision < 0.5:
@@ -213,20 +137,3 @@ def _harmful(found: Tally, limit: float | None, cap: float | None) -> Iterable[s
         yield f"do not deploy: it stops {found.false_stop_rate:.0%} of good runs and hits {found.recall:.0%} of stalls"
     if found.premature > found.hit:
         yield "do not deploy: most alarms come before the stall; convergence is slow here, or onsets are marked late"
-
-
-def earned_by(found: Tally, price: Price) -> float:
-    """Return what a rule earns a run at one threshold; see `Price`.
-
-    Examples
-    --------
-    >>> earned_by(Tally(1, 0, 0, 0, 0, 1, 0, 2, 3, 0, 2, 0.0), Price(false_stop=10, wasted_step=1))
-    1.0
-    """
-    here = ratio(found.n_stalled, found.n_stalled + found.n_good)
-    share = here if price.prevalence is None else price.prevalence
-    gain = ratio(price.wasted_step * found.saved_steps - price.false_stop * found.premature, found.n_stalled)
-    lost = price.false_stop * found.false_stop_rate
-    if math.isnan(gain) and math.isnan(lost):
-        return math.nan
-    return float(np.nan_to_num(gain) * share - np.nan_to_num(lost) * (1 - share))

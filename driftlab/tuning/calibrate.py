@@ -2,18 +2,21 @@
 
 import hashlib
 import math
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
+from driftlab._util.checks import limit, measuring, seeded
 from driftlab._util.errors import InputError
 from driftlab._util.extras import need
-from driftlab._util.options import SEARCHING, SWEEPING, checked
+from driftlab._util.spec import between, whole
 from driftlab.detectors import Detector, needed, score
 from driftlab.evaluation.labels import Floats, Labels
 from driftlab.evaluation.tally import Tally, curve, tally
+from driftlab.metrics import Metric
 from driftlab.metrics.measurements import Measurements, measure
 from driftlab.rules import provenance
 from driftlab.rules.policy import StopRule
@@ -21,29 +24,40 @@ from driftlab.trace.schema import Trace
 from driftlab.trace.split import problems
 from driftlab.trace.summary import shared_specs
 from driftlab.tuning.calibration import Calibration
+from driftlab.tuning.cells import DECAY, PATIENCE, grid
 from driftlab.tuning.certificate import Certificate, certify, certify_grid
 from driftlab.tuning.cross_validation import CrossValidation, Procedure, cross_validate, untold
 from driftlab.tuning.objective import RATES, Objective, Price, above, choices, objective_named, ordered, value_at
 from driftlab.tuning.plan import plan
 from driftlab.tuning.sample_size import good_traces_needed
-from driftlab.tuning.sweep import LIMIT, grid
+from driftlab.tuning.sweep import LIMIT
 
 Promise = Literal["mean", "confident"]
 RISK = 0.1
-TAKEN = ("task", "max_false_stop", "promise", "objective", "nudge", "risk", "share", "folds", "repeats", "random_state")
-CALIBRATING = (*TAKEN, *(name for name in SWEEPING if name != "draws"))
 MOST_FOLDS = 20
 
 
 def calibrate(
     traces: Iterable[Trace] | Measurements,
+    metrics: Iterable[str | Metric] | None = None,
     *,
     task: str | None = None,
     max_false_stop: float | None = LIMIT,
     promise: Promise = "mean",
     objective: str | Objective = "saved",
     nudge: float | None = None,
-    **options: Any,
+    risk: float = RISK,
+    patience: Iterable[int] = PATIENCE,
+    decay: Iterable[float] = DECAY,
+    detectors: Iterable[str | Detector] = (),
+    share: float = 0.5,
+    folds: int = 5,
+    repeats: int = 5,
+    seed: int | None = None,
+    random_state: int | None = None,
+    cache: str | os.PathLike[str] | None = None,
+    n_jobs: int | None = 1,
+    progress: bool = False,
 ) -> Calibration:
     """Choose detector, patience and threshold for a false-stop limit, a price or a score.
 
@@ -54,6 +68,8 @@ def calibrate(
     ----------
     traces : corpus, iterable of Trace, or Measurements
         Labelled runs.
+    metrics : iterable of str or Metric, optional
+        As in `dl.sweep`.
     task : str, optional
         The kind of work the rule is for; None takes all traces together.
     max_false_stop : float or None
@@ -67,12 +83,21 @@ def calibrate(
         a `objective.Price`, or any function from a `Curve` to a number a threshold.
     nudge : float, optional
         A larger limit for a second threshold of the same detector, at which the loop is nudged, not stopped.
-    **options
-        ``metrics``, ``detectors``, ``patience``, ``decay`` as in `dl.sweep`; ``risk`` (0.1); ``share`` (0.5) of
-        problems that choose, 1.0 lets all of them choose *and* certify and pays for every detector tried
-        (confident promise only); ``folds`` (5, more where a fold would leave too few to certify) and ``repeats``
-        (5, 0 for none) of the nested cross-validation;
-        ``seed`` or ``random_state`` (0); and those of `dl.measure`.
+    risk : float
+        Of the confident promise.
+    patience, decay, detectors : iterable
+        What is tried, as in `dl.sweep`.
+    share : float
+        Of the problems that choose; the rest certify. 1.0 lets all of them choose *and* certify and pays for
+        every detector tried (confident promise only).
+    folds : int
+        Of the nested cross-validation; more are taken where a fold would leave too few to certify.
+    repeats : int
+        Of the nested cross-validation; 0 leaves it out.
+    seed : int, optional
+        Of all draws, by default 0; `random_state` is the same under scikit-learn's name.
+    cache, n_jobs, progress
+        As in `dl.measure`.
 
     Returns
     -------
@@ -81,8 +106,8 @@ def calibrate(
     Raises
     ------
     InputError
-        When no trace has the task, there is nothing to choose from, an option is unknown, of the wrong type or out
-        of range, or contradicts another.
+        When no trace has the task, there is nothing to choose from, an option is of the wrong type or out of
+        range, or contradicts another.
 
     Examples
     --------
@@ -92,13 +117,19 @@ def calibrate(
     >>> found.rule.threshold, found.missing
     (inf, 15)
     """
-    options = checked({**options, "max_false_stop": max_false_stop, "nudge": nudge}, CALIBRATING)
-    max_false_stop, nudge, seed = options.pop("max_false_stop"), options.pop("nudge"), _seed(options)
-    risk, share = options.pop("risk", RISK), options.pop("share", 0.5)
-    folds, repeats = options.pop("folds", 5), options.pop("repeats", 5)
+    seed = _one_seed(seed, random_state)
+    folds, repeats = whole("folds", folds, 2), whole("repeats", repeats, 0)
+    between("risk", risk, 0, 1)
+    measuring(n_jobs, progress)
     _check(promise, share, max_false_stop, nudge, objective)
     chosen = _of_task(traces, task)
-    wanted, measured = _measured(chosen, options)
+    plan_ = plan(chosen, metrics)
+    wanted = grid(plan_, patience=patience, decay=decay, detectors=detectors)
+    wanted = [detector for detector in wanted if not plan_.circular(detector)]
+    if isinstance(chosen, Measurements):
+        measured = chosen
+    else:
+        measured = measure(chosen, needed(wanted), cache=cache, n_jobs=n_jobs, progress=progress)
     how = Procedure(objective, max_false_stop, max_false_stop is not None, None if promise == "mean" else risk, share)
     made = _reused if share == 1 else _split
     best, found, rest, rows = made(measured, wanted, how, seed)
@@ -204,13 +235,6 @@ def _nudge(
     return replace(rule, threshold=found.threshold, action="nudge", evidence=evidence)
 
 
-def _measured(chosen: list[Trace] | Measurements, options: dict[str, Any]) -> tuple[list[Detector], Measurements]:
-    asked = plan(chosen, options.pop("metrics", None))
-    wanted = grid(asked, **{name: options.pop(name) for name in SEARCHING if name in options})
-    wanted = [each for each in wanted if not asked.circular(each)]
-    return wanted, chosen if isinstance(chosen, Measurements) else measure(chosen, needed(wanted), **options)
-
-
 def _of_task(traces: Iterable[Trace] | Measurements, task: str | None) -> list[Trace] | Measurements:
     walked: Sequence[Any] = traces.infos if isinstance(traces, Measurements) else list(traces)
     rows = [place for place, trace in enumerate(walked) if task is None or trace.task == task]
@@ -222,24 +246,27 @@ def _of_task(traces: Iterable[Trace] | Measurements, task: str | None) -> list[T
     return traces.take(rows) if isinstance(traces, Measurements) else [walked[place] for place in rows]
 
 
-def _seed(options: dict[str, Any]) -> int:
-    """Take the seed out of the options, under either name."""
-    given = {name: options.pop(name) for name in ("seed", "random_state") if name in options}
-    if len(given) > 1:
+def _one_seed(seed: int | None, random_state: int | None) -> int:
+    """Return the seed, given under either name."""
+    if seed is not None and random_state is not None:
+        given = {"seed": seed, "random_state": random_state}
         raise InputError(f"seed and random_state are one option; give one of them, got {given}")
-    return int(next(iter(given.values()), 0))
+    return seeded(seed or 0) if random_state is None else seeded(random_state, "random_state")
 
 
-def _check(promise: str, share: float, limit: float | None, nudge: float | None, objective: str | Objective) -> None:
+def _check(promise: str, share: float, highest: float | None, nudge: float | None, objective: str | Objective) -> None:
     if promise not in ("mean", "confident"):
         raise InputError(f"promise must be 'mean' or 'confident', got {promise!r}")
     objective_named(objective)
-    if share == 1 and (promise == "mean" or limit is None):
+    limit("max_false_stop", highest)
+    limit("nudge", nudge)
+    between("share", share, 0, 1, also=1, words=", or 1.0 where all problems choose and certify")
+    if share == 1 and (promise == "mean" or highest is None):
         raise InputError(
             "share=1.0 needs max_false_stop and promise='confident': the mean promise needs other problems"
         )
-    if nudge is not None and not (limit or 0) < nudge < 1:
-        raise InputError(f"nudge must lie between max_false_stop ({limit}) and 1, got {nudge!r}")
+    if nudge is not None and not (highest or 0) < nudge < 1:
+        raise InputError(f"nudge must lie between max_false_stop ({highest}) and 1, got {nudge!r}")
 
 
 def _data(chosen: list[Trace] | Measurements) -> str:

@@ -11,6 +11,8 @@ from driftlab.tuning.advice import advice
 from driftlab.tuning.cross_validation import CrossValidation
 from driftlab.tuning.objective import Price
 
+__all__ = ["Calibration", "policy_of"]
+
 
 @dataclass(frozen=True, eq=False)
 class Calibration:

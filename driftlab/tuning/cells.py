@@ -1,24 +1,27 @@
 """One detector on one task: its ranking, its outcomes, what that is worth in words."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from driftlab._util.options import SWEEPING, checked
-from driftlab.detectors import Detector, Ewma, Plateau, Run, StepCount, detector, score
-from driftlab.evaluation.evaluation import Auc, Evaluation, verdict
+from driftlab._util.checks import several
+from driftlab._util.spec import between, whole
+from driftlab.detectors import Detector, Ewma, Plateau, Run, StepCount, detector, first_alarms, score
+from driftlab.evaluation.evaluation import NOBODY, Auc, Evaluation
 from driftlab.evaluation.labels import Floats
-from driftlab.evaluation.ranking import Ranking
-from driftlab.evaluation.stats import LEVEL
+from driftlab.evaluation.tally import tally
 from driftlab.evaluation.thresholds import Curve, curve
 from driftlab.metrics import Metric
 from driftlab.metrics.column import Symbol
 from driftlab.tuning.plan import Plan
 
+__all__ = ["DECAY", "PATIENCE", "Cell", "cells_of", "grid"]
+
 PATIENCE = range(1, 9)
 DECAY = (0.6, 0.8, 0.9)
-NOBODY = Ranking(())
+COUNTED = ("precision", "recall", "saved", "false_stop_rate", "premature", "late", "delay", "undetectable")
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +78,20 @@ class Cell:
         """How the deltas became one score, as it is typed; empty where there is no accumulator."""
         return repr(self.detector.accumulator) if isinstance(self.detector, Plateau) else ""
 
+    def row(self, evaluation: Evaluation, max_false_stop: float) -> dict[str, Any]:
+        """Return the cell as a row of `Sweep.table`: how it ranks, what it does at the threshold that keeps a limit."""
+        threshold = self.curve.at_limit(max_false_stop)
+        low, high = self.ranked.interval()
+        row: dict[str, Any] = {"verdict": self.verdict, "task": self.task, "detector": self.detector.name}
+        row |= {"metric": self.metric, "view": self.view, "accumulator": self.accumulator, "auc": self.ranked.auc}
+        row |= {"auc_low": low, "auc_high": high, "horizon": evaluation.horizon, "n_stalled": self.ranked.n_stalled}
+        row |= {"n_good": self.ranked.n_good, "within_setup": self.within.auc, "auc_trace": self.auc_trace}
+        if np.isnan(threshold) or self.blank:
+            return row | dict.fromkeys(("threshold", *COUNTED), float("nan"))
+        alarms = first_alarms(self.scores, evaluation.measurements.offsets, threshold)
+        counts = tally(alarms, evaluation.labels, self.detector.patience)
+        return row | {"threshold": threshold} | {name: getattr(counts, name) for name in COUNTED}
+
 
 def grid(
     asked: Plan,
@@ -84,10 +101,14 @@ def grid(
     detectors: Iterable[str | Detector] = (),
 ) -> list[Detector]:
     """Return every metric under every accumulator, the named detectors, the step counter."""
-    told = checked({"patience": patience, "decay": decay, "detectors": detectors}, SWEEPING)
-    accumulators = [*map(Run, told["patience"]), *map(Ewma, told["decay"])]
+    runs = [whole("patience", steps, 1) for steps in several("patience", patience, "[1, 2, 3]")]
+    fading = several("decay", decay, "[0.6, 0.9]")
+    for rate in fading:
+        between("decay", rate, 0, 1, also=0, words=", or 0 to forget at once")
+    named = [detector(spec) for spec in several("detectors", detectors, "['same_call(3)']")]
+    accumulators = [*map(Run, runs), *map(Ewma, fading)]
     plateaus = [Plateau(metric, accumulator) for metric in asked.metrics for accumulator in accumulators]
-    return list(dict.fromkeys([*plateaus, *map(detector, told["detectors"]), StepCount()]))
+    return list(dict.fromkeys([*plateaus, *named, StepCount()]))
 
 
 def cells_of(task: str, evaluation: Evaluation, wanted: Sequence[Detector], asked: Plan) -> Iterable[Cell]:
@@ -106,18 +127,11 @@ def cells_of(task: str, evaluation: Evaluation, wanted: Sequence[Detector], aske
     blank = {each: asked.circular(each) or _absent(evaluation, each) for each in wanted}
     scores = score(evaluation.measurements, [each for each in wanted if not blank[each]])
     for each, why in blank.items():
-        yield _hidden(task, evaluation, each, why) if why else _ranked(task, evaluation, each, scores[each])
+        yield _hidden(task, evaluation, each, why) if why else _judged(task, evaluation, each, scores[each])
 
 
-def _ranked(task: str, evaluation: Evaluation, detector: Detector, scores: Floats) -> Cell:
-    reachable = evaluation.horizon is None or detector.patience <= evaluation.horizon
-    nobody = None if reachable else NOBODY
-    ranked = evaluation.steps() if detector == StepCount() else evaluation.rank(scores, nobody)
-    within = evaluation.rank(scores, evaluation.within_setup if reachable else nobody)
-    trace = evaluation.whole.auc(scores, evaluation.measurements.offsets)
-    found = curve(scores, evaluation.measurements.offsets, evaluation.labels)
-    cell = Cell(task, detector, scores, ranked, within, trace, found, "")
-    return replace(cell, verdict=judged(evaluation, cell, LEVEL))
+def _judged(task: str, evaluation: Evaluation, detector: Detector, scores: Floats) -> Cell:
+    return Cell(task, detector, scores, **vars(evaluation.judge(detector, scores)))
 
 
 def _absent(evaluation: Evaluation, detector: Detector) -> str:
@@ -135,16 +149,3 @@ def _hidden(task: str, evaluation: Evaluation, detector: Detector, why: str) -> 
     nothing = evaluation.rank(silent, NOBODY)
     empty = curve(silent, evaluation.measurements.offsets, evaluation.labels)
     return Cell(task, detector, silent, nothing, nothing, float("nan"), empty, why)
-
-
-def judged(evaluation: Evaluation, cell: Cell, level: float) -> str:
-    """Say in words what a cell is worth, by intervals at a level: nearer 1 where it is the best of several."""
-    if evaluation.undefined:
-        return evaluation.undefined
-    patience, horizon = cell.detector.patience, evaluation.horizon or 0
-    if patience > horizon:
-        return f"unreachable: patience {patience} > horizon {horizon}"
-    if cell.detector == StepCount():
-        return "control: the step counter"
-    controls = [("steps", evaluation.steps()), ("placebo", evaluation.placebo(cell.detector))]
-    return verdict(cell.ranked, cell.within, controls, level)

@@ -12,6 +12,8 @@ from driftlab.metrics.measurements import Measurements
 from driftlab.tuning.objective import above, margin_of
 from driftlab.tuning.sample_size import conformal_rank, good_traces_needed, tolerance_rank
 
+__all__ = ["Certificate", "certified", "certify", "certify_grid", "maxima_of", "one_a_problem"]
+
 
 @dataclass(frozen=True)
 class Certificate:

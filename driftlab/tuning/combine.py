@@ -13,6 +13,8 @@ from driftlab.detectors.learned import Learned
 from driftlab.metrics.measurements import Measurements, measure
 from driftlab.trace.schema import Trace, TraceInfo
 
+__all__ = ["PARTS", "PROBLEMS", "combine"]
+
 PROBLEMS = 100  # fewer problems teach the accidents of the problems
 PARTS = (
     "plateau(exact(view='call'), run(1))",

@@ -8,6 +8,20 @@ from driftlab._util.wording import interval_text
 from driftlab.detectors import Plateau, StepCount
 from driftlab.tuning.sweep import Cell, Sweep
 
+__all__ = [
+    "auc_text",
+    "best_of",
+    "cell_name",
+    "cell_names",
+    "cell_spec",
+    "is_steps",
+    "leader",
+    "of_metric",
+    "one_task",
+    "task_name",
+    "why_not",
+]
+
 
 def cell_name(cell: Cell) -> str:
     """Return a short name of what a cell measures, without its accumulator.

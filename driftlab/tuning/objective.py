@@ -13,7 +13,24 @@ from driftlab._util.registry import Registry
 from driftlab._util.spec import share
 from driftlab.detectors import Detector
 from driftlab.evaluation.labels import Floats, Ints, Labels, ratio
+from driftlab.evaluation.tally import Tally
 from driftlab.evaluation.thresholds import Curve, curves
+
+__all__ = [
+    "MARGIN",
+    "OBJECTIVES",
+    "RATES",
+    "Choice",
+    "Objective",
+    "Price",
+    "above",
+    "choices",
+    "f_beta",
+    "margin_of",
+    "objective_named",
+    "ordered",
+    "value_at",
+]
 
 Objective = Callable[[Curve], Floats]
 
@@ -36,12 +53,17 @@ class Price:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from driftlab.evaluation.labels import Labels
+    >>> from driftlab.evaluation.tally import Tally
     >>> from driftlab.evaluation.thresholds import curve
     >>> from driftlab.trace.schema import Span, TraceInfo
     >>> infos = [TraceInfo(id="a", label="stalled", stalls=(Span(0),)), TraceInfo(id="b", label="good")]
     >>> found = curve(np.array([1.0, 1, 1, 0.5, 0]), np.array([0, 3, 5]), Labels.of(infos, np.array([3, 2])))
     >>> Price(false_stop=10, wasted_step=1)(found).tolist()  # at 0.5 the good run is stopped too
     [-4.0, 1.0]
+    >>> float(Price(false_stop=10, wasted_step=1)(Tally(1, 0, 0, 0, 0, 1, 0, 2, 3, 0, 2, 0.0)))
+    1.0
     """
 
     false_stop: float
@@ -57,7 +79,7 @@ class Price:
     def __str__(self) -> str:
         return f"{self.false_stop:g} a false stop and {self.wasted_step:g} a step"
 
-    def __call__(self, curve: Curve) -> Floats:
+    def __call__(self, curve: Curve | Tally) -> Floats:
         share = ratio(curve.n_stalled, curve.n_stalled + curve.n_good) if self.prevalence is None else self.prevalence
         earned = ratio(self.wasted_step * curve.saved_steps - self.false_stop * curve.premature, curve.n_stalled)
         lost = self.false_stop * curve.false_stop_rate
@@ -111,7 +133,7 @@ def objective_named(objective: str | Objective) -> Objective:
     >>> objective_named("youdon")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    driftlab._util.errors.InputError: unknown objective 'youdon'; did you mean 'youden'? known: f0.5, f1, f2, ...
+    driftlab.InputError: unknown objective 'youdon'; did you mean 'youden'? known: f0.5, f1, f2, ...
     """
     return objective if callable(objective) else OBJECTIVES[objective]
 

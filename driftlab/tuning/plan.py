@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from driftlab._util.checks import several
 from driftlab._util.errors import InputError
-from driftlab._util.options import several
 from driftlab._util.spec import unknown
 from driftlab.detectors import Detector
 from driftlab.metrics import Metric, metric
@@ -15,6 +15,8 @@ from driftlab.metrics.measurements import Measurements
 from driftlab.metrics.signal import Signal
 from driftlab.trace.messages import short
 from driftlab.trace.schema import Trace, TraceInfo
+
+__all__ = ["Plan", "plan"]
 
 
 @dataclass(frozen=True, eq=False)

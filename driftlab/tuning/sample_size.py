@@ -8,6 +8,8 @@ import numpy as np
 from driftlab._util.extras import need
 from driftlab._util.spec import between
 
+__all__ = ["conformal_rank", "good_traces_needed", "tolerance_rank"]
+
 
 def conformal_rank(n: int, limit: float) -> int | None:
     """Which of `n` good maxima, counted from 1, a threshold must exceed so that the mean promise holds.

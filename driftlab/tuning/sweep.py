@@ -1,5 +1,6 @@
 """Detectors by patience by threshold, one tidy table."""
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -7,24 +8,23 @@ from typing import Any
 
 import numpy as np
 
+from driftlab._util.checks import measuring, seeded
 from driftlab._util.extras import need
-from driftlab._util.options import SWEEPING, checked
+from driftlab._util.spec import whole
 from driftlab.detectors import Detector, Plateau, first_alarms, needed
 from driftlab.evaluation.controls import LOUD, control_rows, controls
 from driftlab.evaluation.evaluation import Evaluation
 from driftlab.evaluation.operating_point import operating_point, risk
 from driftlab.evaluation.stats import LEVEL
-from driftlab.evaluation.tally import tally
 from driftlab.metrics import Metric
 from driftlab.metrics.columns.spent import spent_in
 from driftlab.metrics.measurements import Measurements, measure
 from driftlab.trace.schema import Trace
-from driftlab.tuning.cells import DECAY, PATIENCE, Cell, cells_of, grid, judged
-from driftlab.tuning.plan import Plan, plan
+from driftlab.tuning.cells import DECAY, PATIENCE, Cell, cells_of, grid
+from driftlab.tuning.plan import plan
 
 LIMIT = 0.05
 COUNTS = ("n_stalled", "n_good", "undetectable", "prevalence")
-RATES = ("precision", "recall", "saved", "false_stop_rate", "premature", "late", "delay", "undetectable")
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class Sweep:
             n_stalled, n_good (compared), within_setup, auc_trace, threshold, precision, recall, saved,
             false_stop_rate, premature, late, delay, undetectable. Undefined numbers are `nan`.
         """
-        found = [self._row(cell, max_false_stop) for cell in self.cells]
+        found = [cell.row(self.evaluations[cell.task], max_false_stop) for cell in self.cells]
         return _frame(found, rows)
 
     def best(self, *, max_false_stop: float = LIMIT) -> Any:
@@ -89,7 +89,9 @@ class Sweep:
         pandas.DataFrame
             The columns of `table` and `tried`.
         """
-        rows = [self._row(cell, max_false_stop) | {"tried": cell.tried} for cell in self.best_cells()]
+        rows = [
+            cell.row(self.evaluations[cell.task], max_false_stop) | {"tried": cell.tried} for cell in self.best_cells()
+        ]
         rows += [row for task in self.tasks for row in control_rows(task, self.evaluations[task])]
         rows.sort(key=lambda row: self.tasks.index(row["task"]))
         return need("pandas", "study").DataFrame(rows)
@@ -181,26 +183,8 @@ class Sweep:
             return group[0]
         best = max(ranked, key=lambda cell: cell.ranked.auc)
         level = 1 - (1 - LEVEL) / len(ranked)
-        words = best.verdict if len(ranked) == 1 else judged(self.evaluations[best.task], best, level)
+        words = self.evaluations[best.task].verdict(best.detector, best.ranked, best.within, level)
         return replace(best, verdict=words, tried=len(ranked))
-
-    def _row(self, cell: Cell, limit: float) -> dict[str, Any]:
-        evaluation, threshold = self.evaluations[cell.task], cell.curve.at_limit(limit)
-        low, high = cell.ranked.interval()
-        row: dict[str, Any] = {
-            "verdict": cell.verdict,
-            "task": cell.task,
-            "detector": cell.detector.name,
-            "metric": cell.metric,
-        }
-        row |= {"view": cell.view, "accumulator": cell.accumulator, "auc": cell.ranked.auc, "auc_low": low}
-        row |= {"auc_high": high, "horizon": evaluation.horizon, "n_stalled": cell.ranked.n_stalled}
-        row |= {"n_good": cell.ranked.n_good, "within_setup": cell.within.auc, "auc_trace": cell.auc_trace}
-        if np.isnan(threshold) or cell.blank:
-            return row | dict.fromkeys(("threshold", *RATES), float("nan"))
-        alarms = first_alarms(cell.scores, evaluation.measurements.offsets, threshold)
-        found = tally(alarms, evaluation.labels, cell.detector.patience)
-        return row | {"threshold": threshold} | {name: getattr(found, name) for name in RATES}
 
 
 def sweep(
@@ -210,7 +194,11 @@ def sweep(
     patience: Iterable[int] = PATIENCE,
     decay: Iterable[float] = DECAY,
     detectors: Iterable[str | Detector] = (),
-    **options: Any,
+    draws: int = 1000,
+    seed: int = 0,
+    cache: str | os.PathLike[str] | None = None,
+    n_jobs: int | None = 1,
+    progress: bool = False,
 ) -> Sweep:
     """Rank and tally every metric under every accumulator, at every threshold, in one measuring pass.
 
@@ -227,9 +215,16 @@ def sweep(
         Settings of the accumulator ``ewma``.
     detectors : iterable of str or Detector
         More rows, beside the step counter, which is always there.
-    **options
-        ``draws`` (1000) bootstrap draws, ``seed`` (0), and those of `dl.measure`: ``cache``, ``n_jobs``,
-        ``progress``.
+    draws : int
+        Bootstrap draws, shared by all rows so that differences are paired.
+    seed : int
+        Of the bootstrap.
+    cache : path, optional
+        Folder that keeps measured numbers between runs, as in `dl.measure`.
+    n_jobs : int or None
+        Processes for the comparisons; -1 is all cores.
+    progress : bool
+        Show progress bars.
 
     Returns
     -------
@@ -238,7 +233,7 @@ def sweep(
     Raises
     ------
     InputError
-        When an option is unknown, of the wrong type or out of range.
+        When an option is of the wrong type or out of range.
 
     Examples
     --------
@@ -249,12 +244,15 @@ def sweep(
     >>> found.table()["verdict"].tolist()
     ['undefined: 1 good traces, 20 needed', 'undefined: 1 good traces, 20 needed']
     """
-    options = checked(options, SWEEPING)
-    draws, seed = options.pop("draws", 1000), options.pop("seed", 0)
-    progress = options.get("progress", False)
+    draws, seed = whole("draws", draws, 1), seeded(seed)
+    measuring(n_jobs, progress)
     asked = plan(traces, metrics)
     wanted = grid(asked, patience=patience, decay=decay, detectors=detectors)
-    measured = traces if isinstance(traces, Measurements) else _measured(asked, wanted, options)
+    if isinstance(traces, Measurements):
+        measured = traces
+    else:
+        columns = (*needed(wanted), *spent_in(asked.traces))
+        measured = measure(asked.traces, columns, cache=cache, n_jobs=n_jobs, progress=progress)
     tasks = sorted({info.task or "" for info in measured.infos})
     each = {task: Evaluation(_of_task(measured, task), draws, seed) for task in tasks}
     evaluations = dict(sorted(each.items(), key=lambda pair: bool(pair[1].undefined)))
@@ -267,10 +265,6 @@ def sweep(
 def _one_thread() -> Any:
     """Matrices are small here: threads of the linear algebra wait for each other longer than they work."""
     return need("threadpoolctl", "study").threadpool_limits(1, user_api="blas")
-
-
-def _measured(asked: Plan, wanted: Sequence[Detector], options: dict[str, Any]) -> Measurements:
-    return measure(asked.traces, (*needed(wanted), *spent_in(asked.traces)), **options)
 
 
 def _of_task(measured: Measurements, task: str) -> Measurements:

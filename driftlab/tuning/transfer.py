@@ -1,23 +1,27 @@
 """What a rule tuned on some traces does on others: left-out tasks, agents, setups, sources."""
 
 import math
+import os
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from driftlab._util.checks import measuring
 from driftlab._util.errors import InputError
 from driftlab._util.extras import need
-from driftlab._util.options import MEASURING, SEARCHING, checked
 from driftlab._util.spec import choice, share
 from driftlab.detectors import Detector, needed, score
 from driftlab.evaluation.operating_point import operating_point
 from driftlab.evaluation.tally import Labels
 from driftlab.metrics.measurements import Measurements, measure
 from driftlab.trace.schema import Trace
-from driftlab.tuning.objective import choices, ordered
+from driftlab.tuning.cells import DECAY, PATIENCE, grid
+from driftlab.tuning.objective import Objective, choices, ordered
 from driftlab.tuning.plan import plan
-from driftlab.tuning.sweep import LIMIT, grid
+from driftlab.tuning.sweep import LIMIT
+
+__all__ = ["RATES", "SHARED", "TOO_GOOD", "UNTUNED", "transfer"]
 
 TOO_GOOD = "tuned here: too good"
 UNTUNED = "nothing was tuned: stalled or good traces are missing there"
@@ -34,9 +38,15 @@ def transfer(
     by: str,
     metrics: Iterable[str] | None = None,
     *,
+    left_out: bool = False,
     max_false_stop: float | None = LIMIT,
-    objective: str = "saved",
-    **options: Any,
+    objective: str | Objective = "saved",
+    patience: Iterable[int] = PATIENCE,
+    decay: Iterable[float] = DECAY,
+    detectors: Iterable[str | Detector] = (),
+    cache: str | os.PathLike[str] | None = None,
+    n_jobs: int | None = 1,
+    progress: bool = False,
 ) -> Any:
     """Tune a rule on each value of a field, try it on every value: the diagonal is too good, the rest is transfer.
 
@@ -46,12 +56,17 @@ def transfer(
     by : {"task", "agent", "setup", "source"}
     metrics : iterable of str, optional
         As in `dl.sweep`.
+    left_out : bool
+        Tune on all values but one instead, and try on the one left out. Problems that occur on both sides then
+        tune nothing, unless all do: a note says so.
     max_false_stop : float or None
         Limit on the traces the rule is tuned on; None sets none.
     objective : str
         What it is tuned for; see `objective.OBJECTIVES`.
-    **options
-        ``patience``, ``decay``, ``detectors``, and those of `dl.measure`.
+    patience, decay, detectors : iterable
+        What is tried, as in `dl.sweep`.
+    cache, n_jobs, progress
+        As in `dl.measure`.
 
     Returns
     -------
@@ -67,54 +82,26 @@ def transfer(
     >>> work = [Trace(id=f"w{a}", agent=a, label="good", steps=fine) for a in "ab"]
     >>> transfer(loops + work, "agent", ["exact"])[["tuned_on", "tried_on", "recall"]].values.tolist()
     [['a', 'a', 1.0], ['a', 'b', 1.0], ['b', 'a', 1.0], ['b', 'b', 1.0]]
-    """
-    return _tried(traces, by, metrics, limit=max_false_stop, objective=objective, out=False, options=options)
-
-
-def leave_one_out(
-    traces: Iterable[Trace] | Measurements,
-    by: str,
-    metrics: Iterable[str] | None = None,
-    *,
-    max_false_stop: float | None = LIMIT,
-    objective: str = "saved",
-    **options: Any,
-) -> Any:
-    """Tune a rule on all values of a field but one, try it on the one left out.
-
-    Parameters and columns are those of `transfer`. Problems that occur on both sides tune nothing,
-    unless all do: a note says so then.
-
-    Examples
-    --------
-    >>> from driftlab.trace.schema import Span, Step
-    >>> stuck, fine = [Step(state="x")] * 4, [Step(state=s) for s in "xyz"]
-    >>> loops = [Trace(id=f"l{a}", agent=a, label="stalled", stalls=[Span(1)], steps=stuck) for a in "ab"]
-    >>> work = [Trace(id=f"w{a}", agent=a, label="good", steps=fine) for a in "ab"]
-    >>> leave_one_out(loops + work, "agent", ["exact"])[["tuned_on", "tried_on", "recall"]].values.tolist()
+    >>> transfer(loops + work, "agent", ["exact"], left_out=True)[["tuned_on", "tried_on", "recall"]].values.tolist()
     [['all but a', 'a', 1.0], ['all but b', 'b', 1.0]]
     """
-    return _tried(traces, by, metrics, limit=max_false_stop, objective=objective, out=True, options=options)
-
-
-def _tried(
-    traces: Iterable[Trace] | Measurements,
-    by: str,
-    metrics: Iterable[str] | None,
-    *,
-    limit: float | None,
-    objective: str,
-    out: bool,
-    options: dict[str, Any],
-) -> Any:
     choice("by", by, BY)
-    options = checked(options, (*SEARCHING, *MEASURING))
-    if limit is not None:
-        share("max_false_stop", limit)
+    measuring(n_jobs, progress)
+    if max_false_stop is not None:
+        share("max_false_stop", max_false_stop)
     asked = plan(traces, metrics)
-    wanted = grid(asked, **{name: options.pop(name) for name in SEARCHING if name in options})
-    wanted = [each for each in wanted if not asked.circular(each)]
-    measured = traces if isinstance(traces, Measurements) else measure(asked.traces, needed(wanted), **options)
+    wanted = grid(asked, patience=patience, decay=decay, detectors=detectors)
+    wanted = [detector for detector in wanted if not asked.circular(detector)]
+    if isinstance(traces, Measurements):
+        measured = traces
+    else:
+        measured = measure(asked.traces, needed(wanted), cache=cache, n_jobs=n_jobs, progress=progress)
+    return _rows(measured, wanted, by, left_out, (max_false_stop, objective))
+
+
+def _rows(
+    measured: Measurements, wanted: list[Detector], by: str, out: bool, how: tuple[float | None, str | Objective]
+) -> Any:
     kinds = np.array([getattr(info, by) or "(none)" for info in measured.infos], dtype=object)
     names = sorted(set(kinds))
     if not names:
@@ -122,7 +109,7 @@ def _tried(
     labels, scores = Labels.of(measured.infos, measured.lengths), score(measured, wanted)
     sides = [_tuning(measured, labels, kinds == name, out) for name in names]
     tuning = np.stack([inside for inside, _ in sides])
-    found, rows = choices(scores, measured.offsets, labels, tuning, objective=objective, limit=limit), []
+    found, rows = choices(scores, measured.offsets, labels, tuning, objective=how[1], limit=how[0]), []
     for number, own in enumerate(names):
         best = ordered(found, number)[0]
         for name in [own] if out else names:

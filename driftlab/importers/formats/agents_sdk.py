@@ -9,6 +9,8 @@ from driftlab.importers.parts.spans import SpanRecord, messages_in, steps_of, to
 from driftlab.importers.parts.values import args_of
 from driftlab.trace.schema import Trace
 
+__all__ = ["AGENTS"]
+
 _KINDS = {"function": "tool", "generation": "llm", "response": "llm", "agent": "agent"}
 _OTHER = ("handoff", "guardrail", "mcp_tools", "custom", "transcription", "speech", "speech_group", "turn", "task")
 

@@ -12,6 +12,8 @@ from driftlab.importers.parts.turns import Call, Turns
 from driftlab.importers.parts.values import args_of, text_of
 from driftlab.trace.schema import Trace
 
+__all__ = ["ATIF"]
+
 
 def _sniff(source: Source) -> bool:
     return any(_is_document(value) for value in source.peek)

@@ -10,6 +10,8 @@ from driftlab.importers.parts.source import Source
 from driftlab.importers.parts.values import hash_of
 from driftlab.trace.schema import Trace
 
+__all__ = ["CLAUDE"]
+
 Record = dict[str, Any]
 _KINDS = ("user", "assistant", "system")
 _AGENT_FILE = re.compile(r"^agent-(.+)$")

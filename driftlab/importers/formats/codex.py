@@ -15,6 +15,8 @@ from driftlab.importers.parts.turns import Call, Turns
 from driftlab.importers.parts.values import hash_of, text_of
 from driftlab.trace.schema import Trace
 
+__all__ = ["CODEX"]
+
 _LINES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 _STREAM = (
     "thread.started",

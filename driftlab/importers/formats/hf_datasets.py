@@ -17,6 +17,8 @@ from driftlab.trace import parquet
 from driftlab.trace.corpus import Corpus
 from driftlab.trace.schema import Trace, TraceInfo
 
+__all__ = ["DATASETS", "DatasetColumns", "from_datasets", "stream_datasets"]
+
 _FIELDS = ("messages", "id", "problem", "task", "agent", "setup", "outcome", "label")
 _IMPORTER = Importer("datasets", "rows of a Hugging Face dataset", lambda source: False, lambda sources: iter(()))
 

@@ -11,6 +11,8 @@ from driftlab.importers.parts.source import DOCUMENT, Source
 from driftlab.importers.parts.turns import Turns
 from driftlab.trace.schema import Trace
 
+__all__ = ["INSPECT"]
+
 _RATIO = 200  # unpacked size over packed size; logs reach about 10
 _GRACE = 16 << 20  # bytes that may be packed however tightly
 

@@ -8,6 +8,8 @@ from driftlab.importers.parts.source import Source
 from driftlab.importers.parts.values import text_of
 from driftlab.trace.schema import SignalSpec, Step, Trace
 
+__all__ = ["INTERCODE"]
+
 
 def _sniff(source: Source) -> bool:
     return any(_runs(value) for value in source.peek)

@@ -10,6 +10,8 @@ from driftlab.importers.parts.spans import SpanRecord, messages_in, steps_of, to
 from driftlab.importers.parts.values import args_of
 from driftlab.trace.schema import Trace
 
+__all__ = ["LANGFUSE"]
+
 _KINDS = {"TOOL": "tool", "RETRIEVER": "tool", "GENERATION": "llm", "AGENT": "agent"}
 _OTHER = ("SPAN", "CHAIN", "EVENT", "EMBEDDING", "EVALUATOR", "GUARDRAIL")
 

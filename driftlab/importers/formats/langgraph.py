@@ -17,6 +17,8 @@ from driftlab.importers.parts.turns import Turns
 from driftlab.importers.parts.values import dumped, hash_of
 from driftlab.trace.schema import Trace
 
+__all__ = ["LANGGRAPH", "from_state_history"]
+
 Snapshot = dict[str, Any]
 
 

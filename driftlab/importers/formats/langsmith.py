@@ -9,6 +9,8 @@ from driftlab.importers.parts.spans import SpanRecord, messages_in, steps_of
 from driftlab.importers.parts.values import args_of
 from driftlab.trace.schema import Trace
 
+__all__ = ["LANGSMITH"]
+
 _KINDS = {"tool": "tool", "retriever": "tool", "llm": "llm"}
 
 

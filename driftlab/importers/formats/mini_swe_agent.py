@@ -11,6 +11,8 @@ from driftlab.importers.parts.turns import Call, Turns
 from driftlab.importers.parts.values import text_of
 from driftlab.trace.schema import Trace
 
+__all__ = ["MINI"]
+
 _BLOCK = re.compile(r"```(?:mswea_bash_command|bash)\s*\n(.*?)\n?```", re.DOTALL)
 _RETURN = re.compile(r"<returncode>\s*(-?\d+)\s*</returncode>")
 

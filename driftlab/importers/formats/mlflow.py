@@ -12,6 +12,8 @@ from driftlab.importers.parts.source import Source
 from driftlab.importers.parts.spans import steps_of
 from driftlab.trace.schema import Trace
 
+__all__ = ["MLFLOW"]
+
 
 def _sniff(source: Source) -> bool:
     return any(_is_trace(value) for value in source.peek)

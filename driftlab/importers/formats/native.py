@@ -9,6 +9,8 @@ from driftlab.importers.parts.source import Source
 from driftlab.trace import corpus
 from driftlab.trace.schema import Trace, convert
 
+__all__ = ["NATIVE"]
+
 
 def _sniff(source: Source) -> bool:
     if source.kind == "parquet":

@@ -10,6 +10,8 @@ from driftlab.importers.parts.turns import Turns
 from driftlab.importers.parts.values import text_of
 from driftlab.trace.schema import Trace
 
+__all__ = ["OPENAI", "conversation_of"]
+
 _LISTS = ("messages", "conversation", "conversations", "trajectory", "traj", "history", "input", "items")
 _IDS = ("id", "trace_id", "run_id", "session_id", "conversation_id", "custom_id", "instance_id", "traj_id")
 

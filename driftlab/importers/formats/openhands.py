@@ -9,6 +9,8 @@ from driftlab.importers.parts.turns import Call, Turns
 from driftlab.importers.parts.values import args_of, dumped, text_of
 from driftlab.trace.schema import Trace
 
+__all__ = ["OPENHANDS"]
+
 Event = dict[str, Any]
 _LISTS = ("history", "trajectory", "entries", "events")
 _SAYS = ("message", "finish", "reject", "think")

@@ -15,6 +15,8 @@ from driftlab.importers.parts.spans import SpanRecord, first_of, steps_of, token
 from driftlab.importers.parts.values import args_of
 from driftlab.trace.schema import Trace
 
+__all__ = ["OTEL", "from_spans", "record_of"]
+
 _KINDS = {
     "execute_tool": "tool", "tool": "tool", "retriever": "tool", "ai.toolcall": "tool",
     "chat": "llm", "text_completion": "llm", "generate_content": "llm", "llm": "llm", "chat_model": "llm",

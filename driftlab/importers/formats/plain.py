@@ -14,6 +14,8 @@ from driftlab.importers.parts.source import Source
 from driftlab.importers.parts.values import args_of, dumped
 from driftlab.trace.schema import Step, Trace, TraceInfo, convert
 
+__all__ = ["PLAIN", "plain_with"]
+
 # Names that people give the columns, the first that a file has wins; the schema's own name comes first.
 ALIASES: dict[str, tuple[str, ...]] = {
     "id": ("id", "trace_id", "run_id", "session_id", "conversation_id", "trajectory_id", "episode_id"),

@@ -11,6 +11,8 @@ from driftlab.importers.parts.turns import Call, Turns
 from driftlab.importers.parts.values import args_of, dumped, text_of
 from driftlab.trace.schema import Trace
 
+__all__ = ["SWE_AGENT"]
+
 
 def _sniff(source: Source) -> bool:
     return any(_turns_of(value) is not None or _is_history(value) for value in source.peek)

@@ -9,6 +9,8 @@ from driftlab.importers.parts.source import Source
 from driftlab.importers.parts.turns import Turns
 from driftlab.trace.schema import Trace
 
+__all__ = ["TAU"]
+
 
 def _sniff(source: Source) -> bool:
     return any(_is_run(value) for value in source.peek)

@@ -8,6 +8,8 @@ from typing import Any
 from driftlab.importers.parts.source import Source
 from driftlab.trace.schema import Step, Trace
 
+__all__ = ["Importer", "at", "dicts", "lasted", "number_at", "stem", "text_at", "when", "whole_at"]
+
 Sniff = Callable[[Source], bool]
 Read = Callable[[Sequence[Source]], Iterator[Trace]]
 Link = Callable[[Source], Iterable[Hashable]]

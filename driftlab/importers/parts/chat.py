@@ -7,6 +7,8 @@ from driftlab.importers.parts.base import at, dicts, whole_at
 from driftlab.importers.parts.turns import Call, Turns
 from driftlab.importers.parts.values import args_of, text_of
 
+__all__ = ["ITEMS", "call_of", "is_conversation", "is_message", "read_messages", "role_of", "take_result", "unwrapped"]
+
 ROLES = {
     "human": "user",
     "ai": "assistant",

@@ -8,6 +8,8 @@ from driftlab.importers.parts.turns import Call, Turns
 from driftlab.importers.parts.values import args_of, text_of
 from driftlab.trace.schema import Step
 
+__all__ = ["is_clear", "steps_of"]
+
 # Records about the program, not about the run.
 _QUIET = (
     "summary", "file-history-snapshot", "queue-operation", "progress", "last-prompt", "custom-title", "ai-title",

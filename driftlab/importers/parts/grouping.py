@@ -5,6 +5,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from driftlab.importers.parts.base import Importer
 from driftlab.importers.parts.source import Source
 
+__all__ = ["groups"]
+
 
 def groups(found: Sequence[tuple[Importer, Source]]) -> Iterator[tuple[Importer, list[Source]]]:
     """Yield the files that belong together, in the order of their first file.

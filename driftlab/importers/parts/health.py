@@ -9,6 +9,8 @@ from typing import Any
 from driftlab._util.errors import DriftlabWarning, InputError
 from driftlab.trace.schema import Step, Trace
 
+__all__ = ["COUNTS", "HealthReport"]
+
 SHOWN = 50  # problems kept word for word; the rest are counted
 
 # Each count has one line in the report; the order is the order of printing.

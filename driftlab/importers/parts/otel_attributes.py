@@ -5,6 +5,8 @@ from typing import Any
 from driftlab.importers.parts.base import at, dicts
 from driftlab.importers.parts.spans import listed
 
+__all__ = ["ARGS", "IDS", "NAMES", "RESULTS", "otlp_value", "tree_of"]
+
 NAMES = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "tool_name", "traceloop.entity.name", "entity.name")
 IDS = ("gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id", "tool.id", "gcp.vertex.agent.tool_call_id")
 ARGS = (

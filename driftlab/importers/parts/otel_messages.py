@@ -7,6 +7,8 @@ from driftlab.importers.parts.otel_attributes import tree_of
 from driftlab.importers.parts.spans import first_of, listed, messages_in
 from driftlab.importers.parts.values import args_of, text_of
 
+__all__ = ["genai_messages", "inputs_of", "outputs_of"]
+
 _INPUTS = ("mlflow.spanInputs", "ai.prompt.messages", "input.value")
 _OUTPUTS = ("mlflow.spanOutputs", "output.value", "ai.response.text")
 

@@ -9,6 +9,8 @@ import msgspec
 
 from driftlab.importers.parts.values import shallow
 
+__all__ = ["kept", "repaired", "repeated_key", "salvaged", "several", "strict"]
+
 DEEP = 200  # levels of nesting that are kept
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},]', re.DOTALL)
 _CLOSE = {"[": "]", "{": "}"}

@@ -4,6 +4,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+__all__ = ["Prefix", "chained"]
+
 Item = TypeVar("Item")
 
 

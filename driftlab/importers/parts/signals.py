@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from driftlab._util.registry import Registry
 from driftlab.trace.schema import SignalSpec, Step, Trace
 
+__all__ = ["EXTRACTORS", "Extractor", "extractor", "with_signals"]
+
 Found = dict[str, float]
 _TAIL = 65_536  # characters at the end of an output that are read: summaries stand last
 

@@ -14,6 +14,8 @@ from driftlab._util.errors import InputError
 from driftlab.importers.parts.health import HealthReport
 from driftlab.importers.parts.repair import repaired, repeated_key, salvaged, several, strict
 
+__all__ = ["DOCUMENT", "Source"]
+
 LINE = 32 << 20  # bytes of one line that are read; longer lines are skipped with a note
 DOCUMENT = 256 << 20  # bytes of one JSON document
 HEAD = 1 << 20  # bytes that decide the format

@@ -11,6 +11,8 @@ from driftlab.importers.parts.turns import Call, Turns
 from driftlab.importers.parts.values import args_of, hash_of, text_of
 from driftlab.trace.schema import Step
 
+__all__ = ["SpanRecord", "first_of", "listed", "messages_in", "steps_of", "tokens_in"]
+
 LEVELS = 1000  # parents that are followed; cycles end there
 
 

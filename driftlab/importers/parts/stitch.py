@@ -6,6 +6,8 @@ from typing import Any
 from driftlab._util.errors import InputError
 from driftlab.trace.schema import Span, Step, Trace
 
+__all__ = ["by_agent", "by_session", "joined", "run_view"]
+
 _SHARED = ("task", "problem", "agent", "setup", "source", "label_source")
 
 

@@ -4,6 +4,8 @@ from driftlab.importers.load import IMPORTERS
 from driftlab.importers.parts.base import Importer
 from driftlab.importers.parts.signals import EXTRACTORS
 
+__all__ = ["extractor_table", "format_table"]
+
 
 def format_table() -> str:
     """Return one Markdown section a format, read from the registry.

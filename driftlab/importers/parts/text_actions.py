@@ -8,6 +8,8 @@ from driftlab.importers.parts.chat import read_messages, role_of
 from driftlab.importers.parts.turns import Call, Turns
 from driftlab.importers.parts.values import text_of
 
+__all__ = ["STYLES", "block_in", "command_of", "functions_in", "read_text_actions"]
+
 _BLOCK = re.compile(r"```(?:[\w.+-]*)\n(.*?)\n?```", re.DOTALL)
 _FUNCTION = re.compile(r"<function=([\w.-]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
 _PARAMETER = re.compile(r"<parameter=([\w.-]+)>(.*?)</parameter>", re.DOTALL)

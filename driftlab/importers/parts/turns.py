@@ -8,6 +8,8 @@ from driftlab.importers.parts.health import HealthReport
 from driftlab.trace.schema import Step
 from driftlab.trace.views import canonical
 
+__all__ = ["Call", "Turns"]
+
 
 @dataclass(frozen=True)
 class Call:

@@ -5,6 +5,8 @@ from typing import Any
 
 import msgspec
 
+__all__ = ["args_of", "dumped", "hash_of", "shallow", "text_of"]
+
 
 def args_of(raw: Any) -> Any:
     """Return arguments as a value: JSON text that holds an object or list is read, other text stays text.

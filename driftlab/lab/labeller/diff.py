@@ -7,6 +7,8 @@ from html import escape
 from itertools import groupby, zip_longest
 from typing import Literal, NamedTuple
 
+__all__ = ["Line", "changed_words", "lines", "to_html"]
+
 Mark = Literal["same", "seen", "new", "gone", "left"]
 
 LONGEST, ALIKE = 400, 0.5  # words of a line whose changed words are looked for; the share they must have in common

@@ -11,6 +11,8 @@ from driftlab.rules.policy import Policy
 from driftlab.rules.presets.default import default_policy
 from driftlab.trace.schema import Trace
 
+__all__ = ["disagreement", "queue"]
+
 ORDERS = ("corpus", "disagreement")
 
 

@@ -8,15 +8,18 @@ from typing import Any
 import msgspec
 
 from driftlab._util.errors import InputError
-from driftlab.evaluation.agreement import Agreement, agreement
+from driftlab.evaluation.agreement import TOLERANCE, Agreement, agreement
 from driftlab.lab.labeller.queue import queue
 from driftlab.lab.labeller.sparklines import Strip, delta_strip, signal_strips
 from driftlab.lab.labeller.step_html import Reader
 from driftlab.lab.labeller.unsaved import Desk, DeskFile, Draft
 from driftlab.metrics import Metric, metric
+from driftlab.rules.policy import Policy
 from driftlab.trace.corpus import Corpus
 from driftlab.trace.labels.store import LabelEntry, LabelStore
 from driftlab.trace.schema import Trace, TraceInfo
+
+__all__ = ["KEYS", "KINDS", "METRICS", "Session"]
 
 METRICS = ("levenshtein(view='call')", "exact(view='call')", "levenshtein(view='state')")
 KINDS = ("repeat", "cycle", "plateau", "regression", "paraphrase", "other")
@@ -83,17 +86,18 @@ class Session:
         annotator: str = "",
         metrics: Iterable[str | Metric] = METRICS,
         kinds: Iterable[str] = KINDS,
-        **order: Any,
+        order: str = "corpus",
+        policy: Policy | None = None,
     ) -> None:
         self.runs = {trace.id: trace for trace in corpus}
         if not self.runs:
             raise InputError("there is no run to label; the corpus is empty")
         self.path, self.annotator = Path(store), annotator
         self.metrics, self.kinds = [metric(each) for each in metrics], list(kinds)[:9]
-        self._order: dict[str, Any] = order
+        self._order: dict[str, Any] = {"order": order, "policy": policy}
         self._undo: list[tuple[Draft, LabelEntry | None]] = []
         self.said = ""
-        self._queue = queue(list(self.runs.values()), self.labelled, **order)
+        self._queue = queue(list(self.runs.values()), self.labelled, **self._order)
         self._desk_file = DeskFile(self.path, annotator)
         left = self._desk_file.load()
         self._drafts = {} if left is None else {name: d for name, d in left.drafts.items() if name in self.runs}
@@ -174,17 +178,17 @@ class Session:
         own = [entry for entry in self.store if entry.annotator == name and entry.id in self.runs]
         return {entry.id: (entry.label, entry.stalls[0].start if entry.stalls else None) for entry in own}
 
-    def agreement(self, other: str | Iterable[TraceInfo], **options: Any) -> Agreement:
+    def agreement(self, other: str | Iterable[TraceInfo], *, tolerance: int = TOLERANCE) -> Agreement:
         """Compare this annotator with another one, or with labelled traces.
 
         Parameters
         ----------
         other : str or iterable of Trace
             Name of an annotator in the same store, or traces.
-        **options
-            ``tolerance`` in steps: see `driftlab.evaluation.agreement.agreement`.
+        tolerance : int
+            Steps by which two onsets may differ, >= 0.
         """
-        return agreement(self.says(), self.says(other) if isinstance(other, str) else other, **options)
+        return agreement(self.says(), self.says(other) if isinstance(other, str) else other, tolerance=tolerance)
 
     def _label(self, label: str) -> None:
         if label == "stalled" and not self.trace.steps:

@@ -9,6 +9,8 @@ from driftlab.metrics import Metric
 from driftlab.metrics.measurements import measure
 from driftlab.trace.schema import Trace
 
+__all__ = ["Strip", "delta_strip", "signal_strips", "to_html"]
+
 WIDE, HIGH = 10, 34  # of one step, in SVG units
 
 

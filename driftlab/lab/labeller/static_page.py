@@ -11,6 +11,8 @@ from driftlab.lab.labeller.step_html import Reader
 from driftlab.metrics import Metric, metric
 from driftlab.trace.schema import Trace
 
+__all__ = ["Page", "show"]
+
 FIRST, WIDE = 12, 110  # steps shown when none are named; characters of a row in plain text
 
 

@@ -10,6 +10,8 @@ from driftlab.lab.labeller.diff import lines, to_html
 from driftlab.trace.schema import Step, Trace
 from driftlab.trace.views import MASKS, canonical
 
+__all__ = ["Reader"]
+
 FIELDS = ("thought", "action", "output", "state")
 WIDEST, TALLEST = 4_000, 600  # characters of a line, lines of a text that are shown
 

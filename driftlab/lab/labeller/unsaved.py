@@ -11,6 +11,8 @@ from driftlab._util.files import replacing
 from driftlab.trace.labels.store import LabelEntry
 from driftlab.trace.schema import Label, Span, Trace
 
+__all__ = ["Desk", "DeskFile", "Draft"]
+
 
 class Draft(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Marks on one run; `start` and `last` are the first and the last step of the stall, both included.

@@ -7,9 +7,13 @@ from typing import Any
 
 from driftlab._util.extras import need
 from driftlab.lab.labeller.html import CAPS, STYLE, page, parts
-from driftlab.lab.labeller.session import KEYS, Session
+from driftlab.lab.labeller.session import KEYS, KINDS, METRICS, Session
+from driftlab.metrics import Metric
+from driftlab.rules.policy import Policy
 from driftlab.trace.corpus import Corpus
 from driftlab.trace.schema import Trace
+
+__all__ = ["Labeller"]
 
 AnyWidget: Any = need("anywidget", "lab").AnyWidget
 traitlets = need("traitlets", "lab")
@@ -26,8 +30,8 @@ class Labeller(AnyWidget):  # type: ignore[misc]
     corpus : Corpus or iterable of Trace
     store : path
         File of labels.
-    **options
-        annotator, metrics, kinds, order, policy: see `Session`.
+    annotator, metrics, kinds, order, policy
+        See `Session`.
 
     Attributes
     ----------
@@ -52,9 +56,19 @@ class Labeller(AnyWidget):  # type: ignore[misc]
     help = traitlets.Unicode(HELP).tag(sync=True)
 
     def __init__(
-        self, corpus: Corpus | Iterable[Trace], store: str | os.PathLike[str] = "labels.jsonl", **options: Any
+        self,
+        corpus: Corpus | Iterable[Trace],
+        store: str | os.PathLike[str] = "labels.jsonl",
+        *,
+        annotator: str = "",
+        metrics: Iterable[str | Metric] = METRICS,
+        kinds: Iterable[str] = KINDS,
+        order: str = "corpus",
+        policy: Policy | None = None,
     ) -> None:
-        self.session = Session(corpus, store, **options)
+        self.session = Session(
+            corpus, store, annotator=annotator, metrics=metrics, kinds=kinds, order=order, policy=policy
+        )
         super().__init__(**self._looks())
         self.on_msg(self._heard)
 
@@ -81,8 +95,8 @@ class Labeller(AnyWidget):  # type: ignore[misc]
     def _looks(self) -> dict[str, Any]:
         return {**parts(self.session), "run": self.session.trace.id, "t": self.session.t}
 
-    def _repr_mimebundle_(self, **options: Any) -> Any:
+    def _repr_mimebundle_(self, **kinds: Any) -> Any:
         """Add the static page, for readers without a kernel."""
-        bundle = super()._repr_mimebundle_(**options)
+        bundle = super()._repr_mimebundle_(**kinds)
         data, meta = bundle if isinstance(bundle, tuple) else (bundle, {})
         return {**(data or {}), "text/html": page(self.session)}, meta

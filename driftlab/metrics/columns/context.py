@@ -13,6 +13,8 @@ from driftlab.metrics.columns.steps import said_text
 from driftlab.metrics.jaccard import unlike
 from driftlab.metrics.words import words
 
+__all__ = ["RESETS", "Context"]
+
 ROLES = ("reader", "writer", "poller", "constant", "exempt")
 RESETS = ("progress", "user", "compaction")
 SAME_SUMMARY = 0.1  # word sets at most so different are one summary: its counters move

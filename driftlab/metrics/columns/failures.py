@@ -12,6 +12,8 @@ from driftlab.metrics.column import Column, StepView, Stream
 from driftlab.trace.schema import Step, TraceInfo
 from driftlab.trace.views import ABSENT, MASKS
 
+__all__ = ["Failure", "error_line", "is_outage", "without_echo"]
+
 SUCCESS, OUTAGE = 0, 1
 HEAD = 4_000  # characters of an output in which an error is looked for
 

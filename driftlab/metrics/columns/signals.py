@@ -9,6 +9,8 @@ from typing import ClassVar
 from driftlab.metrics.column import Column, StepView, Stream
 from driftlab.trace.schema import Step, TraceInfo
 
+__all__ = ["AtGoal", "NewBest", "OfSignal", "Shortfall", "signed"]
+
 
 @dataclass(frozen=True, repr=False)
 class OfSignal(Column):

@@ -9,6 +9,8 @@ from driftlab._util.spec import choice
 from driftlab.metrics.column import Column, StepView, Stream
 from driftlab.trace.schema import Trace, TraceInfo
 
+__all__ = ["UNITS", "Spent", "spent_in"]
+
 UNITS = ("tokens", "seconds")
 
 

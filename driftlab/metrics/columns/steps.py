@@ -14,6 +14,8 @@ from driftlab.metrics.words import words
 from driftlab.trace.schema import Step, TraceInfo
 from driftlab.trace.views import ABSENT, MASKS
 
+__all__ = ["Called", "PhraseNovelty", "Redone", "Turn", "Visits", "of_user", "said_text"]
+
 NO_CALL, CALL, USER = 0, 1, 2
 LONGEST = 6_000  # characters of a result whose words are compared
 

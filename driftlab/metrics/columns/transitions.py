@@ -12,6 +12,8 @@ from driftlab._util.spec import choice, whole
 from driftlab.metrics.column import Column, StepView, Stream
 from driftlab.trace.schema import Step, Trace, TraceInfo
 
+__all__ = ["Illegal", "Pairs", "Trapped", "learn_transitions", "moves", "pairs"]
+
 Pairs = tuple[tuple[str, str], ...]
 
 

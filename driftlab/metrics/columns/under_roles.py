@@ -17,6 +17,8 @@ from driftlab.metrics.signal import Signal
 from driftlab.trace.schema import TraceInfo
 from driftlab.trace.views import ABSENT
 
+__all__ = ["Reset", "Seen", "seen"]
+
 
 @dataclass(frozen=True, repr=False)
 class Reset(Column):

@@ -1,1 +1,3 @@
 """One file a policy that ships."""
+
+__all__ = ["default"]

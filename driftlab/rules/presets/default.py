@@ -9,6 +9,8 @@ from driftlab.detectors import detector
 from driftlab.rules.policy import Policy, StopRule
 from driftlab.rules.roles import Role
 
+__all__ = ["PRESETS", "default_policy"]
+
 
 @dataclass(frozen=True)
 class _Sizes:

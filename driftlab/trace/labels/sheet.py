@@ -16,6 +16,8 @@ from driftlab._util.files import replacing
 from driftlab.trace.labels.store import LABELS, LabelEntry, LabelStore
 from driftlab.trace.schema import Span, Trace
 
+__all__ = ["Conflict", "read_sheet", "write_sheet"]
+
 COLUMNS = (
     "id",
     "annotator",

@@ -14,6 +14,8 @@ from driftlab._util.files import replacing
 from driftlab._util.spec import choice
 from driftlab.trace.schema import Label, Span, Trace
 
+__all__ = ["LABELS", "LabelEntry", "LabelStore"]
+
 LABELS = ("good", "stalled", "unsure")
 
 
@@ -158,11 +160,6 @@ class LabelStore:
     def _of(self, id: str, annotator: str | None) -> list[LabelEntry]:
         names = self.annotators if annotator is None else [annotator]
         return [entry for name in names if (entry := self.get(id, name)) is not None]
-
-    def orphans(self, traces: Iterable[Trace]) -> list[LabelEntry]:
-        """Return the labels whose trace is not there; they stay in the store."""
-        known = {trace.id for trace in traces}
-        return [entry for entry in self if entry.id not in known]
 
 
 def _read(path: Path) -> Iterator[LabelEntry]:

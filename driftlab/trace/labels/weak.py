@@ -7,6 +7,8 @@ from driftlab._util.errors import InputError
 from driftlab._util.spec import choice
 from driftlab.trace.schema import Span, Trace
 
+__all__ = ["from_alarms", "from_outcomes", "from_signal"]
+
 
 def from_outcomes(traces: Iterable[Trace], *, failed: str = "unsure") -> list[Trace]:
     """Label by outcome where nobody has: solved is good, failed is `failed`.

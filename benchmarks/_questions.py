@@ -9,7 +9,6 @@ import numpy as np
 
 from driftlab._util.errors import InputError
 from driftlab._util.extras import need
-from driftlab._util.options import DRAWING, MEASURING, SWEEPING, checked
 from driftlab._util.spec import choice
 from driftlab.evaluation.auc import Auc
 from driftlab.evaluation.bootstrap import Bootstrap
@@ -58,8 +57,6 @@ def ask(
     'not better than steps'
     """
     choice("question", question, QUESTIONS)
-    options = checked({**options, "outcome_source": outcome_source}, (*SWEEPING, "outcome_source"))
-    outcome_source = options.pop("outcome_source")
     if isinstance(traces, Measurements):
         pairs = zip(traces.infos, traces.lengths, strict=True)
         infos = tuple(relabelled(info, question, int(n), outcome_source) for info, n in pairs)
@@ -129,8 +126,6 @@ def people(
     [['(all)', 3, 1, 1.0], ['x', 3, 1, 1.0]]
     """
     choice("by", by, ("agent", "task", "setup", "source"))
-    options = checked({**options, "positive": positive}, ("metrics", "positive", "by", *DRAWING, *MEASURING))
-    positive = options.pop("positive")
     draws, seed = options.pop("draws", 1000), options.pop("seed", 0)
     asked = plan(traces, metrics)
     measured = measure(asked.traces, asked.metrics, **options)
