@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint notebooks figures bench data readme check clean
+.PHONY: help setup demo test test-slow lint notebooks figures bench data readme check clean
 
 help:  ## show this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 setup: $(READY)  ## make .venv and install driftlab with everything the laboratory needs
 
@@ -21,8 +21,11 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)  ## the whole story on the data that ships: incident, table, figures, report, policy, replay
 	$(BIN)/driftlab demo
 
-test: $(READY)  ## tests and doctests
-	$(BIN)/python -m pytest -q
+test: $(READY)  ## tests and doctests, but for the slow ones
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow"
+
+test-slow: $(READY)  ## the tests that drive notebooks and browsers
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m slow
 
 lint: $(READY)  ## style, types, the order of modules
 	$(BIN)/ruff check .
@@ -43,9 +46,9 @@ data: $(READY)  ## record the demo corpus again and compare it byte for byte
 	$(BIN)/python data/demo/record.py --check
 
 readme: $(READY)  ## write the README's console blocks again from what the commands print
-	$(BIN)/python tests/test_readme.py
+	$(BIN)/python tests/stories/test_readme.py
 
-check: lint test notebooks  ## what CI runs
+check: lint test test-slow notebooks  ## what CI runs
 
 clean:  ## remove what the other targets made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,12 +1,8 @@
 """What every test run shares."""
 
 import os
-import sys
-from pathlib import Path
 
 from hypothesis import HealthCheck, settings
-
-sys.path.insert(0, str(Path(__file__).parent))  # strategies and naive are imported by name
 
 # A test must not reach for the network: what it needs is installed.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")

@@ -51,3 +51,8 @@ def renamed(trace: Trace) -> Trace:
         for s in trace.steps
     ]  # fmt: skip
     return trace.replace(steps=tuple(steps))
+
+
+def trace_of(steps, **keys):
+    """Return a trace of these steps."""
+    return Trace(id="a", steps=list(steps), **keys)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from places import CASES
 
 from driftlab._util.plain import for_json
 from driftlab.detectors import Plateau, Run, score
@@ -20,7 +21,7 @@ from driftlab.rules.policy import Policy, StopRule
 from driftlab.trace.schema import Span, TraceInfo
 from driftlab.tuning.objective import f_beta
 
-CASES = [json.loads(line) for line in (Path(__file__).parent / "cases" / "metric_cases.jsonl").read_text().splitlines()]
+RECORDS = [json.loads(line) for line in (CASES / "metric_cases.jsonl").read_text().splitlines()]
 EXACT = metric("exact")
 Case = dict[str, Any]
 
@@ -89,7 +90,7 @@ ANSWERS: dict[str, Callable[[Case], Any]] = {
     "plateau_fires": plateau_fires,
 }
 FILES = ("config_roundtrip", "config_load")
-OURS = [pytest.param(case, id=f"{case['case_id']}-{case['metric']}") for case in CASES if case["metric"] in ANSWERS]
+OURS = [pytest.param(case, id=f"{case['case_id']}-{case['metric']}") for case in RECORDS if case["metric"] in ANSWERS]
 
 
 @pytest.mark.parametrize("case", OURS)
@@ -107,7 +108,7 @@ def test_cases(case: Case) -> None:
 
 
 def test_small_floats_stay_floats(tmp_path: Path) -> None:
-    case = next(case for case in CASES if case["case_id"] == "m84")
+    case = next(case for case in RECORDS if case["case_id"] == "m84")
     rule = StopRule(Plateau(EXACT, Run(case["a"]["patience"])), case["a"]["threshold"])
     rule.save(tmp_path / "rule.toml")
     assert StopRule.load(tmp_path / "rule.toml") == rule
@@ -115,13 +116,13 @@ def test_small_floats_stay_floats(tmp_path: Path) -> None:
 
 
 def test_another_language_is_refused_not_guessed() -> None:
-    case = next(case for case in CASES if case["case_id"] == "m85")
+    case = next(case for case in RECORDS if case["case_id"] == "m85")
     with pytest.raises(ValueError, match="not a driftlab-policy/1 file"):
         Policy.parse(case["a"])
 
 
 def test_infinity_is_a_word_where_json_has_none(tmp_path: Path) -> None:
-    case = next(case for case in CASES if case["case_id"] == "m86")
+    case = next(case for case in RECORDS if case["case_id"] == "m86")
     text = json.dumps(for_json(for_toml(case["a"])), allow_nan=False)
     assert json.loads(text) == {"threshold": "watch only"}
     StopRule(Plateau(EXACT, Run(2)), math.inf).save(tmp_path / "rule.toml")  # TOML has infinity
@@ -131,4 +132,4 @@ def test_infinity_is_a_word_where_json_has_none(tmp_path: Path) -> None:
 def test_every_row_of_the_file_is_a_test_somewhere() -> None:
     from test_metrics import OURS as METRICS
 
-    assert {case["metric"] for case in CASES} <= {*METRICS, *ANSWERS, *FILES}
+    assert {case["metric"] for case in RECORDS} <= {*METRICS, *ANSWERS, *FILES}

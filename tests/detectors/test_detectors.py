@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from runs import trace_of
 
 from driftlab._util.errors import InputError
 from driftlab.detectors import (
@@ -22,11 +23,7 @@ from driftlab.detectors import (
 )
 from driftlab.metrics.columns.failures import Failure, is_outage
 from driftlab.metrics.measurements import measure, streamed
-from driftlab.trace.schema import Step, Trace
-
-
-def trace_of(steps, **keys):
-    return Trace(id="a", steps=list(steps), **keys)
+from driftlab.trace.schema import Step
 
 
 def scores_of(spec, steps, **keys):

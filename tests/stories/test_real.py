@@ -1,15 +1,14 @@
 """The path from real labelled traces to a table, a report and a rule, where the shared corpora are present."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from test_cli import run
+from commands import run
+from places import SHARED, needs_shared
 
 import driftlab as dl
 
-CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
-pytestmark = pytest.mark.skipif(not CORPORA.is_dir(), reason=f"the shared corpora are not at {CORPORA}")
+CORPORA = SHARED / "corpora"
+pytestmark = needs_shared
 METRICS = ["exact", "difflib", "levenshtein", "levenshtein(view='action')"]
 
 

@@ -2,17 +2,15 @@
 
 import json
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from commands import run, run_process
+from places import ROOT
 
 from driftlab.rules.policy import Policy, StopRule
 from driftlab.trace.corpus import write
 from driftlab.trace.schema import Span, Step, Trace
 
-ROOT = Path(__file__).resolve().parent.parent
 COMMANDS = (
     *("demo", "lab", "notebook", "inspect", "import", "redact", "masks"),
     *("sweep", "report", "calibrate", "gate", "transfer", "agree", "replay", "watch"),
@@ -22,11 +20,6 @@ SLOW = {
     "lab": "serves until it is closed; see test_lab.py",
     "notebook": "see test_notebooks.py",
 }
-
-
-def run(*words, text=None, cwd=None):
-    command = [sys.executable, "-m", "driftlab.cli", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, input=text, cwd=cwd, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +51,7 @@ def test_the_example_of_each_help_works_as_written(name, tmp_path):
         (tmp_path / folder).symlink_to(ROOT / folder)
     (example,) = re.findall(r"Example: driftlab (.*?)\n\n", run(name, "--help").stdout, re.DOTALL)
     words, _, source = " ".join(example.split()).partition(" < ")
-    text = (ROOT / source).read_text() if source else None
+    text = (ROOT / source).read_text() if source else ""
     found = run(*words.split(), text=text, cwd=tmp_path)
     assert found.returncode == 0, found.stdout + found.stderr
     assert found.stdout.strip()
@@ -145,7 +138,7 @@ def test_bad_input_is_one_line_and_exit_code_2(traces, tmp_path, words, says):
 
 
 def test_debug_shows_where(tmp_path):
-    found = run("inspect", "missing.jsonl", "--debug", cwd=tmp_path)
+    found = run_process("inspect", "missing.jsonl", "--debug", cwd=tmp_path)
     assert "Traceback" in found.stderr
     assert found.returncode == 2
 
@@ -153,9 +146,8 @@ def test_debug_shows_where(tmp_path):
 def test_watch_answers_bytes_that_are_no_text_and_goes_on(tmp_path):
     rule = tmp_path / "rule.toml"
     StopRule("plateau(exact, run(1))", 1.0).save(rule)
-    command = [sys.executable, "-m", "driftlab.cli", "watch", str(rule)]
     lines = b'{"state": "a"}\n{"state": "\xff"}\n{"extra": 1, "mood": "x"}\n{"state": "a"}\n'
-    found = subprocess.run(command, capture_output=True, input=lines, check=False)
+    found = run_process("watch", rule, text=lines)
     answers = [json.loads(line) for line in found.stdout.splitlines()]
     assert [answer.get("line") for answer in answers] == [None, 2, 3, None]
     assert answers[-1]["stop"] is True

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from places import ROOT
 
 import driftlab as dl
 
-ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 HEAVY = ("pandas", "sklearn", "scipy", "statsmodels", "matplotlib", "seaborn", "torch", "pyarrow", "joblib", "typer")
 

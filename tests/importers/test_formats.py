@@ -4,16 +4,15 @@ import json
 from pathlib import Path
 
 import pytest
+from places import CASES, FIXTURES, ROOT, SHARED, needs_shared
 
 from driftlab._util.errors import DriftlabWarning, InputError
 from driftlab.importers.load import IMPORTERS, load, recognise, stream
 from driftlab.importers.parts.health import COUNTS, HealthReport
 from driftlab.trace.schema import Trace, decode, encode
 
-HERE = Path(__file__).parent
-FIXTURES = HERE / "fixtures"
-SHARED = HERE.parent.parent / "shared" / "formats"
-CASES = [json.loads(line) for line in (HERE / "cases" / "import_cases.jsonl").read_text().splitlines()]
+LOGS = SHARED / "formats"
+RECORDS = [json.loads(line) for line in (CASES / "import_cases.jsonl").read_text().splitlines()]
 LINES = ("claude_code", "codex")
 
 
@@ -102,7 +101,7 @@ def written(case: dict[str, object], folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case["case_id"] for case in CASES])
+@pytest.mark.parametrize("case", RECORDS, ids=[case["case_id"] for case in RECORDS])
 @pytest.mark.filterwarnings("ignore::driftlab.DriftlabWarning")
 def test_case(case: dict[str, dict[str, object]], tmp_path: Path) -> None:
     corpus, report = load(written(case, tmp_path))
@@ -139,47 +138,47 @@ REAL = {
 }
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared folder of real logs is not here")
+@needs_shared
 @pytest.mark.parametrize("folder", REAL)
 def test_real_files(folder: str) -> None:
     format, pattern, files, lengths = REAL[folder]
-    corpus, report = load(sorted((SHARED / folder).glob(pattern)), on_error="raise")
+    corpus, report = load(sorted((LOGS / folder).glob(pattern)), on_error="raise")
     assert report.files == {format: files}
     assert lengths is None or [len(trace.steps) for trace in corpus] == lengths
     assert not report.unknown
     assert not report.counts["results_without_call"]
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared folder of real logs is not here")
+@needs_shared
 def test_real_intercode_agrees_with_its_own_counts() -> None:
-    raw = json.loads((SHARED / "intercode" / "bash-gpt-4.json").read_text())
-    corpus, _ = load(SHARED / "intercode")
+    raw = json.loads((LOGS / "intercode" / "bash-gpt-4.json").read_text())
+    corpus, _ = load(LOGS / "intercode")
     assert [len(trace.steps) for trace in corpus] == [len(run["turn_history"]["actions"]) for run in raw.values()]
     assert sum(bool(trace.outcome) for trace in corpus) == sum(
         run["summary"]["max_reward"] >= 1 for run in raw.values()
     )
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared folder of real logs is not here")
+@needs_shared
 def test_real_tau_bench_has_one_step_a_call_or_reply() -> None:
-    raw = json.loads((SHARED / "tau_bench" / "airline-first-4.json").read_text())
-    for run, trace in zip(raw, load(SHARED / "tau_bench")[0], strict=True):
+    raw = json.loads((LOGS / "tau_bench" / "airline-first-4.json").read_text())
+    for run, trace in zip(raw, load(LOGS / "tau_bench")[0], strict=True):
         said = [message for message in run["traj"] if message["role"] == "assistant"]
         assert len(trace.steps) == sum(max(1, len(message.get("tool_calls") or ())) for message in said)
         results = [message["content"] for message in run["traj"] if message["role"] == "tool"]
         assert [step.output for step in trace.steps if step.has_call] == results
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared folder of real logs is not here")
+@needs_shared
 def test_real_atif_run_is_joined_at_its_compaction() -> None:
-    trace = next(trace for trace in load(SHARED / "atif")[0] if len(trace.steps) == 7)
+    trace = next(trace for trace in load(LOGS / "atif")[0] if len(trace.steps) == 7)
     assert [step.event for step in trace.steps] == ["user", None, None, "compaction", None, None, None]
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared folder of real logs is not here")
+@needs_shared
 def test_real_inspect_logs() -> None:
     pytest.importorskip("inspect_ai", reason="inspect-ai is in an extra of its own")
-    corpus, report = load(SHARED / "inspect", on_error="raise")
+    corpus, report = load(LOGS / "inspect", on_error="raise")
     assert (report.files, len(corpus), report.steps) == ({"inspect": 3}, 21, 21)
     assert {trace.outcome for trace in corpus} <= {True, False, None}
 
@@ -417,7 +416,7 @@ def test_the_docs_say_what_the_registry_says() -> None:
     from driftlab.importers.formats.hf_datasets import DATASETS
     from driftlab.importers.parts.table import extractor_table, format_table
 
-    text = (HERE.parent / "docs" / "formats.md").read_text()
+    text = (ROOT / "docs" / "formats.md").read_text()
     assert format_table() in text
     assert extractor_table() in text
     assert all(f"| `{name}` | {meaning} |" in text for name, meaning in COUNTS.items())

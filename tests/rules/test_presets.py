@@ -2,19 +2,16 @@
 
 import importlib.util
 import json
-from pathlib import Path
 
 import pytest
 import variants
+from places import ROOT, needs_shared
 
 from driftlab._util.errors import InputError
 from driftlab.evaluation.tally import Labels, outcomes
 from driftlab.metrics.measurements import measure
 from driftlab.rules.presets.default import PRESETS, default_policy
 
-ROOT = Path(__file__).resolve().parents[1]
-SHARED = ROOT.parent / "shared"
-needs_shared = pytest.mark.skipif(not SHARED.exists(), reason="the shared folder is not beside this checkout")
 SEEDS = range(6)
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from places import ROOT
 
-DEMO = Path(__file__).resolve().parent.parent / "data" / "demo"
+DEMO = ROOT / "data" / "demo"
 KINDS = {"one_edit_again", "two_edits_in_turn", "varying_query", "slow_paraphrase"}
 POLLS = {"poll_job", "import_status"}
 MACHINE = re.compile(r"/tmp|/home|/root|/Users|[A-Z]:\\|0x[0-9a-f]{6}|driftlab-demo-|Traceback|line \d+, in ")

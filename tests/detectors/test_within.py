@@ -1,7 +1,7 @@
 """Roles of tools, what starts the counting again."""
 
 import pytest
-from test_detectors import trace_of
+from runs import trace_of
 
 from driftlab._util.errors import InputError
 from driftlab.detectors import Context, Within, detector

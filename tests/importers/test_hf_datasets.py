@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from places import FIXTURES
 
 from driftlab._util.errors import DriftlabWarning, InputError
 from driftlab.importers.formats.hf_datasets import DATASETS, from_datasets, stream_datasets
@@ -16,7 +17,6 @@ from driftlab.trace.parquet import to_datasets
 from driftlab.trace.schema import SignalSpec, Span, Step, Trace
 
 datasets = pytest.importorskip("datasets", reason="datasets is in the extra data")
-FIXTURES = Path(__file__).parent / "fixtures"
 
 RICH = Trace(
     id="rich",

@@ -8,6 +8,7 @@ from statistics import median
 from typing import Any
 
 import pytest
+from places import ROOT, SHARED, needs_shared
 
 nbformat = pytest.importorskip("nbformat", reason="needs the extra `lab`")
 
@@ -16,10 +17,11 @@ from driftlab._util.errors import InputError  # noqa: E402
 from driftlab.lab.execute import find_notebook, parameters_of, run_notebook, with_parameters  # noqa: E402
 from driftlab.lab.labeller import Session  # noqa: E402
 
-ROOT = Path(__file__).resolve().parent.parent
+pytestmark = pytest.mark.slow
+
 BOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-SHARED = ROOT.parent / "shared" / "corpora" / "intercode_gpt.jsonl.gz"
-LOGS = ROOT.parent / "shared" / "formats" / "swe_agent"
+CORPUS = SHARED / "corpora" / "intercode_gpt.jsonl.gz"
+LOGS = SHARED / "formats" / "swe_agent"
 QUICK = {"METRICS": ["exact(view='call')"]}
 ENDING = ["What we learned", "What can fool you", "Next"]
 SMALL: dict[str, dict[str, Any]] = {
@@ -100,10 +102,10 @@ def test_the_page_of_a_run_needs_nothing_else(number: str, tmp_path: Path) -> No
     assert ("driftlab-label" if number == "01" else "image/png") in text
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason="../shared is not here")
+@needs_shared
 @pytest.mark.parametrize("path", BOOKS, ids=lambda path: path.stem)
 def test_runs_on_a_real_corpus(path: Path, tmp_path: Path) -> None:
-    run_notebook(path.stem, corpus=SHARED, output=tmp_path, timeout=300, **SMALL.get(path.stem[:2], {}))
+    run_notebook(path.stem, corpus=CORPUS, output=tmp_path, timeout=300, **SMALL.get(path.stem[:2], {}))
 
 
 @pytest.mark.skipif(not LOGS.exists(), reason="../shared is not here")

@@ -1,10 +1,10 @@
 """Three questions, three tables."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
+from places import SHARED, needs_shared
 from sklearn.metrics import roc_auc_score
 
 import driftlab as dl
@@ -12,8 +12,6 @@ from benchmarks._questions import ask, people, relabelled
 from driftlab._util.errors import InputError
 from driftlab.metrics.measurements import measure
 from driftlab.trace.schema import Span, Step, Trace
-
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 
 
 def run(n, outcome, label=None, states="abcdef"):
@@ -99,13 +97,13 @@ def test_labels_of_what_is_not_there_are_told(label, words):
         people([run(0, None)], [label | {"relation": "Repetition"}], ["exact"])
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason="the shared corpora are not here")
+@needs_shared
 def test_exact_repeats_agree_with_the_study_as_published():
     import gzip
     import json
 
-    corpus = dl.read(SHARED / "llm_agents_study.jsonl.gz")
-    with gzip.open(SHARED / "llm_agents_study_pairs.jsonl.gz") as file:
+    corpus = dl.read(SHARED / "corpora" / "llm_agents_study.jsonl.gz")
+    with gzip.open(SHARED / "corpora" / "llm_agents_study_pairs.jsonl.gz") as file:
         said = [json.loads(line) for line in file]
     table = people(corpus, said, ["exact(view='action')"], draws=50).set_index("agent")
     published = {"(all)": 0.791, "autocoderover": 1.0, "openhands": 0.517, "repairagent": 0.862}

@@ -3,7 +3,6 @@
 import gzip
 import json
 import random
-import sys
 import tracemalloc
 from pathlib import Path
 
@@ -11,15 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.fuzz import FIXTURES, check, mutated
 from driftlab._util.errors import InputError
 from driftlab.importers.load import load
 from driftlab.importers.parts import source as sources
 from driftlab.importers.parts.health import HealthReport
 from driftlab.trace import corpus
 from driftlab.trace.schema import Trace, decode, encode
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
-from fuzz import FIXTURES, check, mutated
 
 pytestmark = pytest.mark.filterwarnings("ignore::driftlab.DriftlabWarning")
 STEP = b'{"tool": "ls", "output": "a"}\n'

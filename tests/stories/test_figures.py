@@ -4,14 +4,14 @@ import importlib.util
 import json
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
+from places import ROOT
 
 pytest.importorskip("matplotlib", reason="needs the extra `study`")
 
-FIGURES = Path(__file__).resolve().parent.parent / "figures"
+FIGURES = ROOT / "figures"
 
 
 @pytest.fixture(scope="module")

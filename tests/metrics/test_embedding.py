@@ -1,10 +1,10 @@
 """Embedding models: windows, memory, names, revisions."""
 
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from places import ROOT
 
 from driftlab._util.errors import DriftlabWarning, InputError, MissingExtra
 from driftlab.metrics import metric, models, register_model, vectors, windows
@@ -149,7 +149,7 @@ def test_the_static_model_needs_no_torch_and_keeps_the_root_logger() -> None:
         "assert 'torch' not in sys.modules and 'sentence_transformers' not in sys.modules\n"
         "assert not logging.getLogger().handlers and logging.getLogger().level == logging.WARNING\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[1])
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
     assert metric("embedding(model='wordllama')").key.split(" model ")[1].startswith("wordllama 0.")
 
 

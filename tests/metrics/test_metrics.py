@@ -5,7 +5,6 @@ import math
 import random
 import string
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import naive
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from places import CASES
 from strategies import texts, unicode_texts
 
 from driftlab._util.errors import DriftlabWarning, InputError
@@ -22,7 +22,7 @@ from driftlab.metrics.levenshtein import Levenshtein
 from driftlab.metrics.measurements import measure, streamed
 from driftlab.trace.schema import SignalSpec, Step, Trace
 
-CASES = [json.loads(line) for line in (Path(__file__).parent / "cases" / "metric_cases.jsonl").read_text().splitlines()]
+RECORDS = [json.loads(line) for line in (CASES / "metric_cases.jsonl").read_text().splitlines()]
 OURS = ("exact", "difflib", "levenshtein", "embedding", "arguments", "signal", "signal_progress")
 ERRORS = {"TypeError": TypeError, "ValueError": ValueError}
 
@@ -60,7 +60,7 @@ def _answer(case: dict[str, Any]) -> float:
 
 
 @pytest.mark.parametrize(
-    "case", [c for c in CASES if c["metric"] in OURS], ids=lambda c: f"{c['case_id']}-{c['metric']}"
+    "case", [c for c in RECORDS if c["metric"] in OURS], ids=lambda c: f"{c['case_id']}-{c['metric']}"
 )
 def test_cases(case: dict[str, Any]) -> None:
     if "expect_error" in case:

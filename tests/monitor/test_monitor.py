@@ -9,7 +9,7 @@ import runs
 import variants
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_detectors_contract import SPECS
+from samples import SPECS
 
 from driftlab._util.errors import InputError
 from driftlab.metrics import models

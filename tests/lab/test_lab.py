@@ -17,6 +17,8 @@ import pytest
 from driftlab.lab.notebooks import FIRST, command, working_copy
 from driftlab.trace.labels.store import LabelStore
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 BROWSER = next((found for name in NAMES if (found := shutil.which(name))), None)
 PATIENT = 45_000  # milliseconds
