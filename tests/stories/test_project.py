@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 import tomllib
@@ -97,6 +98,14 @@ def test_modules_stay_readable(path):
     assert len(text.splitlines()) <= 300
     doc = ast.get_docstring(ast.parse(text)) or ""
     assert doc, "a module says in one sentence what it is for"
+
+
+def test_contributing_sends_nobody_to_a_place_that_is_not_there():
+    named = re.findall(
+        r"`((?:driftlab|tests|figures|benchmarks|notebooks)/[\w./]*)`", (ROOT / "CONTRIBUTING.md").read_text()
+    )
+    assert len(named) > 20
+    assert [place for place in named if not (ROOT / place).exists()] == []
 
 
 def test_no_trace_of_a_machine_is_left():
