@@ -44,7 +44,7 @@ class Cost:
 
 
 def cost(alarms: Ints, labels: Labels, measured: Measurements, unit: str) -> Cost | None:
-    """Add up what first alarms save and lose; None where the unit was not measured.
+    """Add up what first alarms save and lose; None where no step tells the unit.
 
     Examples
     --------
@@ -58,9 +58,9 @@ def cost(alarms: Ints, labels: Labels, measured: Measurements, unit: str) -> Cos
     >>> found.saved, found.wasted, found.stalled
     (1.0, 6.0, 15.0)
     """
-    if Spent(unit) not in measured.columns:
+    raw: Floats = measured.columns.get(Spent(unit), np.zeros(0))
+    if np.isnan(raw).all():  # not measured, or no step tells it: 0 spent would be a claim
         return None
-    raw: Floats = measured.columns[Spent(unit)]
     named, starts = outcomes(alarms, labels), measured.offsets[:-1]
     total = np.concatenate([[0.0], np.cumsum(np.nan_to_num(raw))])
 

@@ -70,14 +70,12 @@ def plan(traces: Iterable[Trace] | Measurements, metrics: Iterable[str | Metric]
     >>> sorted(found.hidden), [m for m in found.metrics if m.name == "signal"]
     (['reward'], [signal('reward'), signal('tests')])
     """
-    if metrics is not None:
-        metrics = [metrics] if isinstance(metrics, str | Metric) else several("metrics", metrics, "['exact', 'signal']")
+    asked = None if metrics is None else _parsed(metrics)  # before any trace is read: a misspelt name costs nothing
     if isinstance(traces, Measurements):
         infos: Sequence[TraceInfo] = traces.infos
         walked: Sequence[Trace] = ()
         signals = _measured_signals(traces)
-        chosen = _default(signals, "state") if metrics is None else [metric(m) for m in metrics]
-        chosen = [m for m in chosen if metrics is not None or m in traces.columns]
+        chosen = [m for m in _default(signals, "state") if m in traces.columns] if asked is None else asked
     else:
         walked = traces if isinstance(traces, Sequence) else list(traces)
         strange = next((each for each in walked if not isinstance(each, Trace)), None)
@@ -85,14 +83,20 @@ def plan(traces: Iterable[Trace] | Measurements, metrics: Iterable[str | Metric]
             raise InputError(f"expected traces, got {short(strange)}; read a file with dl.read(path)")
         infos, signals = walked, _signals(walked)
         view = "state" if any(step.state is not None for trace in walked for step in trace.steps) else "call"
-        chosen = _default(signals, view) if metrics is None else [metric(m) for m in metrics]
+        chosen = _default(signals, view) if asked is None else asked
     hidden, rules = _sources(infos)
     expanded = [each for m in chosen for each in _named(m, sorted(signals))]
     notes = [f"signal {name!r} made the labels: hidden from every detector" for name in sorted(hidden)]
     notes += _assumed(infos, [m.signal for m in expanded if isinstance(m, Signal) and m.signal not in hidden])
-    notes += _left_out(metrics, expanded)
+    notes += _left_out(asked, expanded)
     carried = hidden if isinstance(traces, Measurements) else hidden & signals
     return Plan(walked, tuple(dict.fromkeys(expanded)), hidden, rules, tuple(notes), carried)
+
+
+def _parsed(metrics: Iterable[str | Metric]) -> list[Metric]:
+    if isinstance(metrics, str | Metric):
+        return [metric(metrics)]
+    return [metric(each) for each in several("metrics", metrics, "['exact', 'signal']")]
 
 
 def _default(signals: Iterable[str], view: str) -> list[Metric]:

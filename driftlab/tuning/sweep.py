@@ -17,7 +17,7 @@ from driftlab.evaluation.evaluation import Evaluation
 from driftlab.evaluation.operating_point import operating_point, risk
 from driftlab.evaluation.stats import LEVEL
 from driftlab.metrics import Metric
-from driftlab.metrics.columns.spent import spent_in
+from driftlab.metrics.columns.spent import UNITS, Spent
 from driftlab.metrics.measurements import Measurements, measure
 from driftlab.trace.schema import Trace
 from driftlab.tuning.cells import DECAY, PATIENCE, Cell, cells_of, grid
@@ -251,7 +251,7 @@ def sweep(
     if isinstance(traces, Measurements):
         measured = traces
     else:
-        columns = (*needed(wanted), *spent_in(asked.traces))
+        columns = (*needed(wanted), *map(Spent, UNITS))
         measured = measure(asked.traces, columns, cache=cache, n_jobs=n_jobs, progress=progress)
     tasks = sorted({info.task or "" for info in measured.infos})
     each = {task: Evaluation(_of_task(measured, task), draws, seed) for task in tasks}

@@ -12,7 +12,7 @@ from driftlab.evaluation.cost import cost
 from driftlab.evaluation.labels import Labels
 from driftlab.evaluation.operating_point import operating_point, per_100, risk
 from driftlab.evaluation.stats import proportion
-from driftlab.metrics.columns.spent import Spent, spent_in
+from driftlab.metrics.columns.spent import UNITS, Spent
 from driftlab.metrics.measurements import measure
 from driftlab.trace.schema import Span, Step, Trace, TraceInfo
 
@@ -101,8 +101,7 @@ def test_tokens_and_seconds_are_billed_as_steps_are():
         run("miss", "stalled", [Span(2, 3)], [16, 32, 64, None]),
         run("stopped", "good", [], [128, 256]),
     ]
-    assert spent_in(runs) == (Spent("tokens"), Spent("seconds"))
-    measured = measure(runs, spent_in(runs))
+    measured = measure(runs, map(Spent, UNITS))
     labels = Labels.of(measured.infos, measured.lengths)
     found = cost(np.array([2, -1, 0]), labels, measured, "tokens")
     assert (found.saved, found.wasted, found.lost) == (8, 2 + 4 + 64, 256)
@@ -112,8 +111,7 @@ def test_tokens_and_seconds_are_billed_as_steps_are():
 
 def test_what_no_step_tells_is_not_billed():
     runs = [Trace(id="a", label="good", steps=[Step(state="x")])]
-    assert spent_in(runs) == ()
-    measured = measure(runs, ["exact"])
+    measured = measure(runs, ["exact", *map(Spent, UNITS)])
     assert cost(np.array([0]), Labels.of(measured.infos, measured.lengths), measured, "tokens") is None
     plateau = Plateau("exact", Run(1))
     assert "saved_tokens" not in operating_point(measured, plateau.scores(measured), plateau, 0.5)

@@ -1,15 +1,14 @@
 """What steps cost besides their number: tokens, seconds."""
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from driftlab._util.spec import choice
 from driftlab.metrics.column import Column, StepView, Stream
-from driftlab.trace.schema import Trace, TraceInfo
+from driftlab.trace.schema import TraceInfo
 
-__all__ = ["UNITS", "Spent", "spent_in"]
+__all__ = ["UNITS", "Spent"]
 
 UNITS = ("tokens", "seconds")
 
@@ -25,7 +24,7 @@ class Spent(Column):
     Examples
     --------
     >>> from driftlab.metrics.measurements import streamed
-    >>> from driftlab.trace.schema import Step
+    >>> from driftlab.trace.schema import Step, Trace
     >>> streamed(Spent("tokens"), Trace(id="a", steps=[Step(tokens=812), Step()])).tolist()
     [812.0, nan]
     """
@@ -43,17 +42,3 @@ class Spent(Column):
             return math.nan if found is None else float(found)
 
         return read
-
-
-def spent_in(traces: Iterable[Trace]) -> tuple[Spent, ...]:
-    """Return the units that some step of the traces tells.
-
-    Examples
-    --------
-    >>> from driftlab.trace.schema import Step
-    >>> spent_in([Trace(id="a", steps=[Step(seconds=0.5)])])
-    (spent('seconds'),)
-    """
-    walked = list(traces)
-    told = [unit for unit in UNITS if any(getattr(step, unit) is not None for trace in walked for step in trace.steps)]
-    return tuple(Spent(unit) for unit in told)
