@@ -26,10 +26,8 @@ class Arguments(Pairwise):
         Always the call without its output.
     mask : str
         How the texts inside the arguments are rewritten first; numbers, keys and the tool's name never are.
-    lag : int
-        How many calls lie between the two, >= 1.
-    nearest : bool
-        Compare with each of the last `lag` calls; the smallest delta counts.
+    lag, nearest
+        Which calls are compared: see `Pairwise`.
     ignore : tuple of str or (str, tuple of str)
         Names of top-level arguments that say nothing: of every tool, or of one, for example
         ``("timestamp", ("grep", ("color", "quiet")))``.
@@ -44,9 +42,6 @@ class Arguments(Pairwise):
 
     name: ClassVar[str] = "arguments"
     view: str = "action"
-    mask: str = "text"
-    lag: int = 1
-    nearest: bool = False
     ignore: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:

@@ -4,6 +4,7 @@ import math
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -51,18 +52,30 @@ class TextMetric(Metric):
         return MASKS[self.mask](text, output=self.view == "output")
 
 
+@dataclass(frozen=True, repr=False)
 class Pairwise(TextMetric):
     """A metric that compares two texts; subclasses implement `delta` and declare `symmetric`.
 
-    `lag` counts steps that have the view: the step `lag` back is the earlier text. With `nearest`
-    the delta is the smallest to any of the last `lag` such steps. The first `lag` steps that have the
-    view (with `nearest`: the first) have delta 1.0.
+    The first `lag` steps that have the view (with `nearest`: the first) have delta 1.0.
+
+    Parameters
+    ----------
+    view : {"state", "thought", "action", "output", "call"}
+        What is compared.
+    mask : str
+        How text is rewritten before the comparison.
+    lag : int
+        How many steps that have the view lie between the two texts, >= 1.
+    nearest : bool
+        Compare with each of the last `lag` such steps; the smallest delta counts.
     """
 
     symmetric: ClassVar[bool] = True
     batched: ClassVar[bool] = False  # True: one call over many pairs, which splitting would only slow down
-    lag: int
-    nearest: bool
+    view: str = "state"
+    mask: str = "text"
+    lag: int = 1
+    nearest: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

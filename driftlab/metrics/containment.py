@@ -21,14 +21,8 @@ class Containment(Pairwise):
 
     Parameters
     ----------
-    view : {"state", "thought", "action", "output", "call"}
-        What is compared.
-    mask : str
-        How text is rewritten before the comparison.
-    lag : int
-        How many steps that have the view lie between the two texts, >= 1.
-    nearest : bool
-        Compare with each of the last `lag` steps; the smallest delta counts.
+    view, mask, lag, nearest
+        Which texts are compared: see `Pairwise`.
 
     Notes
     -----
@@ -45,9 +39,6 @@ class Containment(Pairwise):
     name: ClassVar[str] = "containment"
     symmetric: ClassVar[bool] = False
     view: str = "action"
-    mask: str = "text"
-    lag: int = 1
-    nearest: bool = False
 
     def delta(self, earlier: str, later: str) -> float:
         old, new = words(earlier), words(later)

@@ -33,14 +33,8 @@ class Difflib(Pairwise):
 
     Parameters
     ----------
-    view : {"state", "thought", "action", "output", "call"}
-        What is compared.
-    mask : str
-        How text is rewritten before the comparison.
-    lag : int
-        How many steps that have the view lie between the two texts, >= 1.
-    nearest : bool
-        Compare with each of the last `lag` steps; the smallest delta counts.
+    view, mask, lag, nearest
+        Which texts are compared: see `Pairwise`.
     characters : int
         The longest text compared by characters, >= 0; the cost grows with its square.
 
@@ -64,10 +58,6 @@ class Difflib(Pairwise):
 
     name: ClassVar[str] = "difflib"
     symmetric: ClassVar[bool] = False
-    view: str = "state"
-    mask: str = "text"
-    lag: int = 1
-    nearest: bool = False
     characters: int = 4_000
 
     def __post_init__(self) -> None:

@@ -28,14 +28,8 @@ class Embedding(Pairwise):
 
     Parameters
     ----------
-    view : {"state", "thought", "action", "output", "call"}
-        What is compared.
-    mask : str
-        How text is rewritten before the comparison.
-    lag : int
-        How many steps that have the view lie between the two texts, >= 1.
-    nearest : bool
-        Compare with each of the last `lag` steps; the smallest delta counts.
+    view, mask, lag, nearest
+        Which texts are compared: see `Pairwise`.
     model : str
         ``"minilm"`` (all-MiniLM-L6-v2 from an installed package, no network), ``"wordllama"`` (static, no torch),
         the name or folder of a SentenceTransformer, or what `register_model` was given.
@@ -64,10 +58,6 @@ class Embedding(Pairwise):
 
     name: ClassVar[str] = "embedding"
     batched: ClassVar[bool] = True
-    view: str = "state"
-    mask: str = "text"
-    lag: int = 1
-    nearest: bool = False
     model: str = "minilm"
 
     def __post_init__(self) -> None:

@@ -18,14 +18,8 @@ class Jaccard(Pairwise):
 
     Parameters
     ----------
-    view : {"state", "thought", "action", "output", "call"}
-        What is compared.
-    mask : str
-        How text is rewritten before the comparison.
-    lag : int
-        How many steps that have the view lie between the two texts, >= 1.
-    nearest : bool
-        Compare with each of the last `lag` steps; the smallest delta counts.
+    view, mask, lag, nearest
+        Which texts are compared: see `Pairwise`.
 
     Notes
     -----
@@ -38,10 +32,6 @@ class Jaccard(Pairwise):
     """
 
     name: ClassVar[str] = "jaccard"
-    view: str = "state"
-    mask: str = "text"
-    lag: int = 1
-    nearest: bool = False
 
     def delta(self, earlier: str, later: str) -> float:
         return unlike(frozenset(words(earlier)), frozenset(words(later)))

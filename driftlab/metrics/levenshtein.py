@@ -27,14 +27,8 @@ class Levenshtein(Pairwise):
 
     Parameters
     ----------
-    view : {"state", "thought", "action", "output", "call"}
-        What is compared.
-    mask : str
-        How text is rewritten before the comparison.
-    lag : int
-        How many steps that have the view lie between the two texts, >= 1.
-    nearest : bool
-        Compare with each of the last `lag` steps; the smallest delta counts.
+    view, mask, lag, nearest
+        Which texts are compared: see `Pairwise`.
 
     Warns
     -----
@@ -54,10 +48,6 @@ class Levenshtein(Pairwise):
     """
 
     name: ClassVar[str] = "levenshtein"
-    view: str = "state"
-    mask: str = "text"
-    lag: int = 1
-    nearest: bool = False
 
     def delta(self, earlier: str, later: str) -> float:
         if len(earlier) * len(later) > CELLS:

@@ -243,6 +243,8 @@ def test_a_metric_is_a_value(subject: Metric) -> None:
 def test_a_metric_is_documented_and_refuses_nonsense(kind: type[Metric]) -> None:
     doc = kind.__doc__ or ""
     assert ">>>" in doc
+    if "see `Pairwise`" in doc:
+        doc += Pairwise.__doc__ or ""
     for field in dataclasses.fields(kind):  # type: ignore[arg-type]
         assert f"    {field.name} :" in doc, f"{kind.name}.{field.name} is not documented"
     if issubclass(kind, Pairwise) and kind.name not in ("difflib", "levenshtein"):
