@@ -117,6 +117,7 @@ def agreement(first: Labelled, second: Labelled, *, tolerance: int = TOLERANCE, 
     both = sorted(one.keys() & two.keys())
     pairs = [(one[name], two[name]) for name in both]
     equal = sum(a[0] == b[0] for a, b in pairs)
+    # Onsets are compared where both saw a stall; where one did not, the labels are what is disputed.
     stalled = [(a[1], b[1]) for a, b in pairs if a[0] == b[0] == "stalled"]
     shifts = [late - early for early, late in stalled if early is not None and late is not None]
     near = sum(abs(shift) <= tolerance for shift in shifts)

@@ -88,6 +88,8 @@ class Auc:
         least, most = (_variance(self.auc, design) for design in (traces, problems))
         if not least:  # at 0 and 1 nothing tells how alike runs of one problem are
             return problems
+        # Design effect (Kish): the variance that the draws show over what independent traces would have. It can
+        # neither make the evidence better than independent traces nor worse than one trace a problem.
         effect = float(np.clip(np.nanvar(self.draws) / least, 1.0, max(1.0, most / least)))
         return Design(traces.pairs / effect, traces.shared)
 
@@ -101,6 +103,8 @@ class Auc:
         Paired bootstrap over problems (the wider of its percentiles and its normal interval, since a level
         near 1 asks for tails that few draws have); recovered from both intervals where a class has few problems.
         """
+        # Paired draws: both areas move together when a hard problem is drawn, and only their difference is asked
+        # for.
         if not self.few:
             return _drawn(self.auc - control.auc, self.draws - control.draws, level)
         alike = _correlation(self.draws, control.draws)
@@ -132,6 +136,8 @@ def verdict(ranked: Auc, within: Auc, controls: Sequence[tuple[str, Auc]], level
         if not (ranked.auc > control.auc and ranked.over(control, level)[0] > 0):
             return f"not better than {name}"
     names = " and ".join(name for name, _ in controls)
+    # One setup only, or none with both labels: that the setup made the difference can then be neither shown nor
+    # ruled out.
     if math.isnan(within.auc):
         return f"beats {names}; cannot be told from setup"
     explained = within.interval(level)[0] > 0.5

@@ -57,6 +57,8 @@ def extremes(ranking: Ranking, scores: Floats, offsets: NDArray[np.int64]) -> Ex
     >>> found.stalled.tolist(), found.good.tolist(), found.shares(0.8)
     ([1.0], [0.75], (1.0, 0.0))
     """
+    # A stalled trace counts once however many good ones it meets: those of its stratum share a weight of 1 a
+    # stalled trace.
     pairs = [maxima(scores, offsets, stratum) for stratum in ranking.strata]
     weights = [np.full(len(good), len(high) / len(good)) for high, good in pairs]
     nothing = np.zeros(0)
@@ -82,6 +84,7 @@ def roc_band(evaluation: Evaluation, scores: Floats, *, level: float = 0.95) -> 
     """
     if not evaluation.ranking.strata or evaluation.rank(scores).few:
         return Band(np.zeros(0), np.zeros(0), np.zeros(0))
+    # Pointwise: 95 % at each share taken alone. A whole curve leaves such a band more often.
     low, high = np.nanquantile(roc_draws(evaluation, scores), [(1 - level) / 2, (1 + level) / 2], axis=1)
     return Band(GRID, low, high)
 
@@ -99,6 +102,7 @@ def roc_draws(evaluation: Evaluation, scores: Floats, draws: int = BAND_DRAWS) -
     >>> roc_draws(one, np.zeros(1), draws=5).shape
     (101, 5)
     """
+    # The first draws of those that gave the interval of the area: band and interval tell of the same samples.
     weights = evaluation.weights[:, :draws]
     total, count = np.zeros((len(GRID), weights.shape[1])), np.zeros(weights.shape[1])
     for stratum in evaluation.ranking.strata:
@@ -161,6 +165,7 @@ def _shares(
     order = np.argsort(good, kind="stable")
     good, heavy = good[order], weights[stratum.good[order]]
     upto = np.concatenate([np.zeros((1, heavy.shape[1])), np.cumsum(heavy, axis=0)])
+    # A draw without good traces divides by 1; its stalled traces get weight 0 below.
     whole = np.maximum(upto[-1], 1)
     above = 1 - upto[np.searchsorted(good, high, "right")] / whole
     reached = 1 - upto[np.searchsorted(good, high, "left")] / whole

@@ -62,6 +62,8 @@ class Bootstrap:
             From `Ranking.compared`. Of several scores the mean area is returned: one table of the mean order of
             each pair serves all of them.
         """
+        # The area of a draw is sum(w_s w_g won) / sum(w_s w_g) over pairs; a stratum in which a draw has no good
+        # trace says nothing, and its stalled traces leave the denominator too.
         total, count = np.zeros(self.weights.shape[1]), np.zeros(self.weights.shape[1])
         sides = self._kept or map(self._side, self.ranking.strata)
         for (high, low), (own, heavy, stalled, good) in zip(compared, sides, strict=True):
@@ -82,7 +84,10 @@ def _by_table(high: Floats, good: Floats, own: Counts, heavy: Counts) -> Floats:
     for start in range(0, len(own), rows):
         part, some = own[start : start + rows], high[:, start : start + rows]
         won = _won(some, good)
+        # The larger side is summed by the matrix product (BLAS), the smaller one afterwards: fewest numbers in
+        # memory.
         few, other, table = (heavy, part, won.T) if len(heavy) < len(part) else (part, heavy, won)
+        # The product runs in 32 bits, the sum over traces in 64: there the rounding would add up.
         total += np.einsum("gd,gd->d", table @ other, few, dtype=np.float64)
     return total
 

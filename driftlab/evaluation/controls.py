@@ -55,12 +55,17 @@ def controls(evaluation: Evaluation, scores: Floats, detector: Detector, *, leve
     >>> found["auc"], found["auc_trace"], found["over_steps"], found["pairs_matched"]
     (0.5, 1.0, 0.0, 0)
     """
+    # Every control answers "could this area have come from something that knows nothing of the loop?": from age
+    # (steps), from chance and the accumulator (placebo), from who made the run (setup), from length (matched,
+    # landmark).
     ranked, offsets = evaluation.rank(scores), evaluation.measurements.offsets
     row = _area("auc", ranked, level)
     row |= {"average_precision": average_precision(evaluation.ranking, scores, offsets)}
     row |= {"auc_trace": evaluation.whole.auc(scores, offsets), "steps_trace": steps_trace(evaluation)}
     row |= {"placebo_trace": float(np.mean(evaluation.noise_areas(detector, evaluation.whole)))}
     placebo, setup = evaluation.placebo(detector), evaluation.setup()
+    # The setup is ranked within folds, where its rate was not learned; the score must be compared on the same
+    # pairs.
     in_folds = evaluation.rank(scores, evaluation.within_fold)
     for name, own, control in (
         ("steps", ranked, evaluation.steps()),
@@ -113,6 +118,8 @@ def average_precision(ranking: Ranking, scores: Floats, offsets: Ints, prevalenc
     share = ratio(ranking.n_stalled, ranking.n_stalled + len(ranking.good)) if prevalence is None else prevalence
     if not 0 < share < 1:
         return math.nan
+    # Precision depends on how many runs stall. Good traces are weighed to the prevalence, which keeps equal-age
+    # strata.
     odds = (1 - share) / share
     values = np.concatenate([np.concatenate(pair) for pair in pairs])
     weights = np.concatenate([[1.0] * len(high) + [odds * len(high) / len(good)] * len(good) for high, good in pairs])

@@ -67,6 +67,7 @@ def cost(alarms: Ints, labels: Labels, measured: Measurements, unit: str) -> Cos
     def between(first: Ints, last: Ints, rows: "np.typing.NDArray[np.bool_]") -> float:
         return float((total[starts + last] - total[starts + first])[rows].sum())
 
+    # The step that raised the alarm has been paid for: saved and lost begin with the step after it.
     hits, ran_on = named == "hit", np.isin(named, ["miss", "late"])
     labelled = np.repeat(labels.stalled | labels.good, labels.lengths)
     none, stop = np.zeros_like(alarms), np.clip(alarms + 1, 0, labels.lengths)

@@ -78,6 +78,7 @@ class Evaluation:
     measurements: Measurements
     draws: int = 1000
     seed: int = 0
+    # Many cells share an accumulator and a ranking: what depends on those alone is worked out once.
     _placebos: dict[Accumulator, Auc] = field(default_factory=dict, init=False)
     _resampled: dict[Ranking, Bootstrap] = field(default_factory=dict, init=False)
     _facts: dict[Ranking, tuple[tuple[int, int], Design, Design]] = field(default_factory=dict, init=False)
@@ -228,6 +229,7 @@ class Evaluation:
 
     def steps(self) -> Auc:
         """Rank the step counter: 0.5 by construction wherever traces of equal age are compared."""
+        # At equal age every trace that is compared has the same count, so all pairs are ties.
         auc = 0.5 if self.ranking.strata else math.nan
         return replace(self._ranked(self.ranking, auc, np.full(self.draws, auc)), constant=True)
 
@@ -249,6 +251,7 @@ class Evaluation:
 
     def _ranked(self, ranking: Ranking, auc: float, drawn: Floats | Callable[[], Floats]) -> Auc:
         if ranking not in self._facts:
+            # Problems, not traces, on each side decide whether the bootstrap may be trusted (`Auc.few`).
             sides = [len({self.groups[i] for i in side}) for side in (ranking.stalled, ranking.good)]
             designs = ranking.design(range(len(self.groups))), ranking.design(self.groups)
             self._facts[ranking] = ((sides[0], sides[1]), *designs)

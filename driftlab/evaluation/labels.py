@@ -49,6 +49,7 @@ class Labels:
     @classmethod
     def of(cls, infos: Sequence[TraceInfo], lengths: Ints) -> "Labels":
         """Read labels and first spans."""
+        # The first stall only: a rule stops the run at its first alarm, so nothing after that stall can be met.
         first = [min(i.stalls, key=lambda s: s.start) if i.label == "stalled" and i.stalls else None for i in infos]
         ends = [-1 if s is None else int(n) if s.end is None else s.end for s, n in zip(first, lengths, strict=True)]
         onset = np.array([-1 if span is None else span.start for span in first], dtype=np.int64)
@@ -99,6 +100,8 @@ def coded(alarms: Ints, labels: Labels) -> Ints:
     >>> coded(np.array([[4], [-1]]), labels).tolist()
     [[4], [5]]
     """
+    # An alarm before the onset stops a run that still made progress. It is no early hit: half the point of an
+    # onset.
     stalled = np.where(alarms < labels.onset, _PREMATURE, np.where(alarms < labels.end, _HIT, _LATE))
     stalled = np.where(alarms < 0, _MISS, stalled)
     good = np.where(alarms < 0, _PASS, _FALSE_STOP)

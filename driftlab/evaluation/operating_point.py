@@ -67,10 +67,14 @@ def operating_point(
     >>> found["false_stop_rate"], found["recall"], found["false_stops_per_100"]
     (1.0, nan, 50.0)
     """
+    # Intervals here describe these traces at a threshold that was fixed beforehand. Where the threshold was chosen
+    # on them they are too narrow: `cross_validate` and `certify` are for that.
     labels = Labels.of(measured.infos, measured.lengths)
     alarms = first_alarms(scores, measured.offsets, threshold)
     found, named = tally(alarms, labels, detector.patience), outcomes(alarms, labels)
     groups = np.array([info.group for info in measured.infos], dtype=object).reshape(-1, 2)
+    # Recall and the false-stop rate do not depend on how many runs stall; precision does, so its prevalence stands
+    # beside it.
     here = float(ratio(found.n_stalled, found.n_stalled + found.n_good))
     row: Row = {"threshold": threshold, "n_stalled": found.n_stalled, "n_good": found.n_good}
     row |= {"undetectable": found.undetectable, "prevalence": here}
@@ -104,6 +108,7 @@ def per_100(count: int, steps: int, level: float = LEVEL) -> Row:
     names = ("false_stops_per_100", "false_stops_per_100_low", "false_stops_per_100_high")
     if not steps:
         return dict.fromkeys(names, math.nan)
+    # Garwood (1936): a false stop ends its run, so over many steps their number is close to Poisson.
     exact = need("statsmodels.stats.rates", "study").confint_poisson
     low, high = exact(count, steps, method="exact-c", alpha=1 - level)
     # Without an event the library's lower quantile is undefined; the bound is 0.
@@ -130,6 +135,8 @@ def risk(alarms: Ints, labels: Labels, level: float = LEVEL) -> Any:
     pandas = need("pandas", "study")
     if not stopped.any():
         return pandas.DataFrame({name: [] for name in ("step", "at_risk", "risk", "low", "high")})
+    # A good run that ended without a stop might have been stopped later: it is censored there, not counted as
+    # spared.
     last = np.where(stopped, alarms[good], labels.lengths[good] - 1)
     # The library wants times above 0 and censors after events: step t is time t + 1.
     fitted = need("statsmodels.duration.survfunc", "study").SurvfuncRight(last + 1, stopped)

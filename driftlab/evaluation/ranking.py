@@ -94,6 +94,9 @@ class Ranking:
         """Return the area of each of the scores that were compared, shape (n_scores,); one `nan` without any pair."""
         if not compared:
             return np.array([math.nan])
+        # Mann and Whitney (1947): the area is the share of pairs in the right order. Dividing by the good traces of
+        # the stratum makes every stalled trace count once (Janes and Pepe 2009), whatever its onset has to be
+        # compared with.
         total = np.zeros(len(compared[0][0]))
         for high, good in compared:
             pairs = np.array([_lower(*pair) for pair in zip(high, np.sort(good), strict=True)])
@@ -110,6 +113,8 @@ class Ranking:
             np.stack([np.bincount(place[side], minlength=size) for side in sides]).astype(np.float64)
             for sides in ([s.stalled for s in self.strata], [s.good for s in self.strata])
         )
+        # Two pairs tell the same twice as far as they share a unit; 1 / sum(w^2) is how many pairs of their own
+        # they are worth.
         m, n = stalled.sum(axis=1), good.sum(axis=1)
         weight = np.ones(len(m)) if self.by_pair else 1 / n
         weight = weight / (weight * m * n).sum()
@@ -143,6 +148,7 @@ class Ranking:
         names = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
         for s in self.strata:
             for name in np.unique(names[s.stalled]):
+                # Compared only with their like: what the key explains can no longer make a difference.
                 stalled, good = s.stalled[names[s.stalled] == name], s.good[names[s.good] == name]
                 if len(good):
                     strata.append(Stratum(stalled, good, s.start, s.width))

@@ -88,6 +88,9 @@ def method5(auc: float, design: Design, level: float = LEVEL) -> tuple[float, fl
     """
     if not design.pairs or math.isnan(auc):
         return math.nan, math.nan
+    # Method 5 inverts the test instead of adding errors to the estimate: the error is that at theta, not at the
+    # observed area, so an area of 1 still has a lower bound. Variance of Hanley and McNeil (1982) with Q1 = theta /
+    # (2 - theta), Q2 = 2 theta^2 / (1 + theta), and in method 5 the mean class size (m + n) / 2 for both classes.
     z = normal_reach(level)
 
     def excess(theta: float) -> float:
@@ -138,6 +141,7 @@ def difference(
     """
     (low, high), (below, upto) = spread, other
 
+    # Zou and Donner: each limit borrows the nearer limit of one estimate and the farther of the other.
     def reach(own: float, its: float) -> float:
         return math.sqrt(max(0.0, own**2 + its**2 - 2 * correlation * own * its))
 
@@ -171,6 +175,8 @@ def cluster_weights(groups: Sequence[Hashable], draws: int, seed: int) -> NDArra
     if not len(place):
         return np.zeros((0, draws), dtype=np.float32)
     random, count = np.random.default_rng(seed), int(place.max()) + 1
+    # Problems are drawn, not traces: runs of one problem are alike, and drawing them apart would make intervals too
+    # narrow.
     drawn = random.integers(count, size=(count, draws), dtype=np.int32) * np.int64(draws) + np.arange(draws)
     counts = np.bincount(drawn.ravel(), minlength=count * draws).reshape(count, draws)
     # 32 bits hold such counts exactly; these tables are read once for every score, and their size is what that costs.
@@ -248,10 +254,15 @@ def effective(flags: Sequence[bool] | NDArray[np.bool_], groups: Sequence[Hashab
     y, place = np.asarray(flags, dtype=np.float64), numbered(groups)
     n, count = len(y), len(set(groups))
     share = y.mean() if n else math.nan
+    # With one run a problem the runs are the units; where all flags agree, only the problems can be counted as
+    # seen.
     if count in (0, 1, n) or share in (0, 1):
         return float(count)
+    # Variance of a mean over clusters of unequal size, the linearised estimator of survey statistics (Korn and
+    # Graubard).
     between = (np.bincount(place, y - share) ** 2).sum() * count / (count - 1) / n**2
     independent = share * (1 - share) / n
+    # Never more than n: runs of one problem that happen to differ are no reason to believe in more evidence.
     return float(np.clip(n * independent / max(between, 1e-300), 1.0, n))
 
 

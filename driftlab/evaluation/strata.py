@@ -29,6 +29,8 @@ def equal_age(labels: Labels, width: int) -> Ranking:
     """
     strata = []
     for onset in np.unique(labels.onset[labels.stalled]):
+        # Who ended earlier is not compared: that a run ended tells its label, and a maximum over fewer steps is
+        # smaller (law 15).
         alive = labels.lengths >= onset + width
         stalled = np.flatnonzero(labels.stalled & alive & (labels.onset == onset))
         good = np.flatnonzero(labels.good & alive)
@@ -54,6 +56,7 @@ def matched(labels: Labels, tolerance: int = 2) -> Ranking:
     """
     strata = []
     for length in np.unique(labels.lengths[labels.stalled]):
+        # Length decides a maximum over a whole trace, so only traces of nearly equal length say anything.
         near = (np.abs(labels.lengths - length) <= tolerance) & (labels.lengths > 0)
         stalled = np.flatnonzero(labels.stalled & (labels.lengths == length))
         good = np.flatnonzero(labels.good & near)
@@ -92,6 +95,7 @@ def horizon(labels: Labels) -> int | None:
     8
     """
     for width in range(LONGEST, 0, -1):
+        # From lengths alone: a horizon chosen by the areas it gives would be one more choice that luck may make.
         ranking = equal_age(labels, width)
         if ranking.n_stalled >= KEEP_STALLED * labels.stalled.sum() and len(ranking.good) >= KEEP_GOOD:
             return width if ranking.strata else None

@@ -134,6 +134,7 @@ def tally(alarms: Ints, labels: Labels, patience: int = 1) -> Tally:
     named = outcomes(alarms, labels)
     after, delays = labels.lengths - 1 - alarms, delays_of(alarms, labels)
     hits, stops = named == "hit", named == "false stop"
+    # A late alarm came after the stall had ended: the whole of it was wasted, as in a miss.
     ran_on = np.isin(named, ["miss", "late"])
     return Tally(
         **{_FIELD.get(name, name): int((named == name).sum()) for name in OUTCOMES if name != "none"},

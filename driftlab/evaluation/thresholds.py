@@ -81,6 +81,7 @@ class Curve:
         highest is taken. `inf` where every threshold stops too many, `nan` where there is no good trace.
         """
         share("max_false_stop", max_false_stop)
+        # Nothing was there to be stopped wrongly: any threshold would "keep" the limit, and mean nothing.
         if not self.n_good:
             return float("nan")
         within = np.flatnonzero(self.false_stop_rate <= max_false_stop)
@@ -121,7 +122,7 @@ def curves(scores: Floats, offsets: Ints, labels: Labels, members: NDArray[np.bo
 
     Parameters
     ----------
-    scores, offsets, truth
+    scores, offsets, labels
         As for `curve`.
     members : (n_sets, n_traces) bool array
         Which traces each set counts.
@@ -134,6 +135,9 @@ def curves(scores: Floats, offsets: Ints, labels: Labels, members: NDArray[np.bo
     >>> found.thresholds.tolist(), found.false_stop.tolist()
     ([0.25, 0.5], [[1, 0], [1, 1]])
     """
+    # A run alarms at the first step whose score reaches the threshold, so only steps that lift the running maximum
+    # can be an alarm, each for a range of thresholds. All thresholds then cost one cumulative sum instead of one
+    # pass each.
     values, t, trace, low, high = records(scores, offsets)
     grid, high = np.unique(high, return_inverse=True)
     low = np.searchsorted(grid, low, side="right")

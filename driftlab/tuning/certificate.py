@@ -77,6 +77,9 @@ def certify(
     >>> certify(measure(work, ["exact"]), Plateau(), 0.05).why
     'no score lies above 0.0000, which 19 of 19 good traces reach'
     """
+    # The maximum of a good run is its conformity score: a rule stops the run exactly where the maximum reaches the
+    # threshold. The k-th smallest of n exchangeable maxima is exceeded by a new one with probability at most 1 - k
+    # / (n + 1) (split conformal prediction; Vovk, Gammerman and Shafer 2005), whatever their distribution.
     scores = detector.scores(measured)
     rows = one_a_problem(measured, seed)
     seen = scores if observed is None else np.concatenate([scores, observed])
@@ -86,12 +89,15 @@ def certify(
 def certified(maxima: Floats, observed: Floats, detector: Detector, limit: float, risk: float | None) -> Certificate:
     """Find that threshold from the maxima of good traces, one a problem."""
     maxima, n = np.sort(maxima), len(maxima)
+    # On average over calibrations, or for this one with confidence (Wilks 1941: a one-sided tolerance limit).
     rank = conformal_rank(n, limit) if risk is None else tolerance_rank(n, limit, risk)
     words = f"false-stop rate <= {limit:g} " + ("on average" if risk is None else f"with {1 - risk:.4g} confidence")
     if rank is None:
         missing = good_traces_needed(limit, risk) - n
         why = f"{n} good traces of different problems, {missing} more needed for a finite threshold"
         return Certificate(math.inf, math.nan, n, missing, words, why)
+    # An alarm is a score >= threshold, so the threshold lies above the line: in the gap, where rounding cannot
+    # touch it.
     line = float(maxima[rank - 1])
     threshold = above(line, observed, margin_of(detector))
     reach = int((maxima >= line).sum())
@@ -117,6 +123,7 @@ def certify_grid(
     44
     """
     rows = one_a_problem(measured, seed)
+    # Each fails with probability risk / m, so any of the m with at most risk, the chosen one too.
     share = risk / max(1, len(scores))
     return {
         each: certified(maxima_of(own, measured.offsets, rows), own, each, limit, share) for each, own in scores.items()
@@ -141,4 +148,5 @@ def one_a_problem(measured: Measurements, seed: int) -> list[int]:
     for place, info in enumerate(measured.infos):
         if info.label == "good":
             groups.setdefault(info.group, []).append(place)
+    # At random, not the first: which run comes first in a file may depend on how it went.
     return [groups[group][random.integers(len(groups[group]))] for group in sorted(groups)]

@@ -22,7 +22,7 @@ DRAWS = 1000
 
 @dataclass(frozen=True)
 class Procedure:
-    """How a rule is made: chosen by a objective within a limit, then certified on problems that chose nothing.
+    """How a rule is made: chosen by an objective within a limit, then certified on problems that chose nothing.
 
     Attributes
     ----------
@@ -136,6 +136,8 @@ def cross_validate(
     >>> found.youden, found.intervals["youden"]
     (1.0, (1.0, 1.0))
     """
+    # Varma and Simon (2006): the best of many, judged where it was chosen, looks better than it is. So the whole
+    # choice is made again in every fold, and judged on problems it has not met.
     labels = Labels.of(measured.infos, measured.lengths)
     place = _folds(measured, labels, folds, repeats, seed)
     if place is None or not detectors:
@@ -189,6 +191,7 @@ def _choosing(measured: Measurements, train: NDArray[np.bool_], procedure: Proce
 
 
 def _rule(found: Sequence[Choice], row: int, measured: Measurements, rest: NDArray[np.bool_], how: Procedure) -> Rule:
+    # Of equals the first asked for: a tie may not depend on the order of a set.
     best = max(found, key=lambda each: each.objective[row])
     if not how.certify or how.limit is None:
         return best.detector, best.threshold(row), best.scores
@@ -223,6 +226,7 @@ def _pooled(
             counts = {"n_stalled": int(labels.stalled[inside].sum()), "n_good": int(labels.good[inside].sum())}
             rows.append(at | counts | rates)
             number += 1
+    # Pooled over folds, then averaged over repeats: a fold has too few stalled traces for a recall of its own.
     single = _rates(alarms, labels)
     means: dict[str, Any] = {name: float(np.mean(values)) for name, values in single.items()}
     intervals = _intervals(alarms, measured, labels, means, int(place.max()) + 1)
@@ -258,6 +262,8 @@ def _intervals(
     that variance.
     """
     weights = cluster_weights([info.group for info in measured.infos], DRAWS, 0)
+    # With test share 1 / k: variance times 1 + k * n_test / n_train = 1 + k / (k - 1), their corrected resampled
+    # t-test.
     wider, found = math.sqrt(1 + folds / (folds - 1)), {}
     for name, values in _rates(alarms, labels, weights).items():
         low, high = (means[name] + wider * (bound - means[name]) for bound in percentile(values, LEVEL))

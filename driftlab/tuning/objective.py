@@ -81,6 +81,7 @@ class Price:
 
     def __call__(self, curve: Curve | Tally) -> Floats:
         share = ratio(curve.n_stalled, curve.n_stalled + curve.n_good) if self.prevalence is None else self.prevalence
+        # Per stalled run what its saved steps are worth, less what stopping it before its stall destroyed.
         earned = ratio(self.wasted_step * curve.saved_steps - self.false_stop * curve.premature, curve.n_stalled)
         lost = self.false_stop * curve.false_stop_rate
         # A class that is absent earns and costs nothing; without both there is nothing to choose by.
@@ -102,6 +103,7 @@ def f_beta(beta: float) -> Objective:
     """
     if not beta > 0:
         raise InputError(f"beta must be above 0, got {beta!r}")
+    # Van Rijsbergen (1979): recall is held beta times as important as precision.
     square = beta**2
 
     def objective(curve: Curve) -> Floats:
@@ -228,6 +230,7 @@ def _best(detector: Detector, scores: Floats, found: Curve, objective: Objective
     value = np.where(allowed, value, -math.inf)
     if not value.shape[1]:  # every score is 0: there is no threshold
         value = np.full((len(value), 1), -math.inf)
+    # Of equal values the last, the highest threshold: it stops fewest runs that nobody asked about.
     place = value.shape[1] - 1 - value[:, ::-1].argmax(axis=1)
     return Choice(detector, value.max(axis=1), place, found, scores)
 

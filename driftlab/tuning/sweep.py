@@ -127,7 +127,7 @@ class Sweep:
         Returns
         -------
         pandas.DataFrame
-            Columns: verdict, task, metric, view, accumulator; n_* of the task; and those of `points.point`.
+            Columns: verdict, task, metric, view, accumulator; n_* of the task; and those of `operating_point`.
         """
 
         def row(cell: Cell, evaluation: Evaluation) -> dict[str, Any]:
@@ -145,7 +145,7 @@ class Sweep:
         Returns
         -------
         pandas.DataFrame
-            The columns of `points.risk`.
+            The columns of `operating_point.risk`.
         """
         evaluation, cut = self.evaluations[cell.task], cell.curve.at_limit(max_false_stop)
         alarms = first_alarms(cell.scores, evaluation.measurements.offsets, float("inf") if np.isnan(cut) else cut)
