@@ -74,6 +74,8 @@ class Run(Accumulator):
         return {"last": np.zeros((n, *more, self.patience), order="F")}
 
     def advance(self, state: State, x: Floats) -> Floats:
+        # The minimum of staleness is 1 minus the largest delta. A step without an opinion is no step here: it
+        # neither breaks a run of stale ones nor lengthens it.
         last, absent = state["last"], np.isnan(x)
         if not np.count_nonzero(absent):
             last[..., :-1] = last[..., 1:]
@@ -126,8 +128,10 @@ class Ewma(Accumulator):
 
     def advance(self, state: State, x: Floats) -> Floats:
         mean = state["mean"]
+        # Roberts (1959), the geometric moving average. From 0, so that the first steps cannot alarm (law 6).
         fresh = self.decay * mean + (1 - self.decay) * x
         np.copyto(mean, fresh, where=~np.isnan(x))
+        # A copy: the state goes on changing, the score of this step must not.
         return mean.copy(order="K")
 
 

@@ -131,6 +131,7 @@ class Detector(Spec):
             Here the last `patience` steps on which some column has an opinion; detectors that know
             better say so.
         """
+        # A step without the view can neither speak for an alarm nor against it.
         said = np.flatnonzero(np.any([spoken(columns[i]) for i in self.needs], axis=0))
         return Evidence(absolute(said[-self.patience :], columns, t), self.reason())
 
@@ -202,6 +203,8 @@ def score(measurements: Measurements, detectors: Iterable[Detector]) -> dict[Det
     [0.0, 0.0, 0.0, 1.0, 0.0]
     """
     wanted = list(dict.fromkeys(detectors))
+    # By step over all traces instead of trace by trace: one numpy call a step serves every trace that still runs,
+    # and it is the very call that the live monitor makes for one (law 7).
     order, bounds = _in_time(measurements)
     columns = {i: measurements.deltas(i).take(order) for detector in wanted for i in detector.needs}
     states = {detector: detector.start(len(measurements.infos)) for detector in wanted}
@@ -209,6 +212,7 @@ def score(measurements: Measurements, detectors: Iterable[Detector]) -> dict[Det
     for start, end in pairwise(bounds):
         now = {i: values[start:end] for i, values in columns.items()}
         for detector in wanted:
+            # A view, no copy: `advance` changes the states in place.
             alive = {name: values[: end - start] for name, values in states[detector].items()}
             found[detector][start:end] = detector.advance(alive, now)
     back = np.empty_like(order)
@@ -222,6 +226,7 @@ def _in_time(measurements: Measurements) -> tuple[NDArray[np.int64], list[int]]:
     The traces that still run at a step are then the first ones: states are cut, never picked from.
     """
     lengths = measurements.lengths
+    # Stable, so that equal lengths keep the order of the corpus and the walk is the same on every machine.
     longest = np.argsort(-lengths, kind="stable")
     starts, ordered = measurements.offsets[:-1][longest], lengths[longest]
     rows, bounds = [np.zeros(0, dtype=np.int64)], [0]
@@ -241,6 +246,7 @@ def first_alarms(scores: Floats, offsets: NDArray[np.int64], threshold: float) -
     [1, -1]
     """
     hot = np.flatnonzero(scores >= threshold)
+    # The first hot step at or after each start; one that lies past the end belongs to a later trace.
     place = np.searchsorted(hot, offsets[:-1])
     inside = np.append(hot, len(scores))[place]
     return np.where(inside < offsets[1:], inside - offsets[:-1], -1)

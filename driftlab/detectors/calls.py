@@ -70,6 +70,7 @@ class SameCall(Streak):
 
     def counts(self, now: Now) -> Floats:
         changed, new = now[self.needs[0]], now[self.needs[1]]
+        # Near equality, not equality: a clock or a process id in the result must not hide a loop.
         return np.where(np.isnan(changed), np.nan, (changed <= self.changed) & (new <= self.new))
 
     def reason(self) -> str:
@@ -180,8 +181,11 @@ class ErrorStreak(Graded):
 
     def advance(self, state: State, now: Now) -> Floats:
         count, last, well, found = state["count"], state["last"], state["well"], now[self.needs[0]]
+        # Other calls that succeed in between (a look at a file) do not end a streak of one error while `over`
+        # allows them.
         well += found == SUCCESS
         count *= well <= self.over
+        # Codes: success, then outage, then one number for each different error of the task.
         wanted = found == OUTAGE if self.kind == "outage" else found > OUTAGE
         if np.count_nonzero(wanted):
             np.copyto(count, np.where(found == last, count, 0) + 1, where=wanted)

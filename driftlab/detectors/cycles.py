@@ -113,6 +113,8 @@ def explained(held: Floats) -> Floats:
     # (1 - D(k)) * (1 - D(k) / D(1)) with D = 1 - held; no change a step is no cycle, never a division by zero.
     first, later = held[:, :1], held[:, 1:]
     change = np.where(first < 1, 1 - first, 1.0)
+    # Little change at lag k, and less than at lag 1: a loop that stands still is alike at every lag and is no
+    # cycle.
     scores: Floats = later * np.maximum(later - first, 0) / change
     return scores
 
@@ -178,6 +180,8 @@ class Cycle(Detector):
     def required(self) -> Floats:
         """Equal steps each lag needs, shape (longest,)."""
         lags = np.arange(1, self.longest + 1)
+        # Two laps of a short cycle happen in honest work (read, edit, read, edit); so a short one needs `least`
+        # equal steps.
         return np.maximum(self.least, self.laps * lags).astype(np.float64)
 
     def fewest(self, threshold: float) -> float:
@@ -204,6 +208,7 @@ class Cycle(Detector):
 
     def graded(self, equal: Floats) -> Floats:
         """Return the score of each lag from 2 on, shape (n, longest - 1)."""
+        # A constant run is equal at every lag; only what lag 1 does not explain is a cycle.
         counts = equal[:, 1:] * (equal[:, 1:] > equal[:, :1])
         scores: Floats = np.minimum(counts / self.required[1:], 1.0)
         return scores
@@ -228,6 +233,7 @@ def symbol_of(view: str, mask: str) -> Column:
 
 def _turn(last: NDArray[Any], equal: Floats, symbol: NDArray[Any]) -> None:
     """Take one symbol of every trace: count equal ones at each lag, then move the window on."""
+    # Add, then clear where unequal: two array operations for all lags at once.
     equal += 1
     equal *= last == symbol[:, None]
     last[:, 1:] = last[:, :-1]

@@ -55,6 +55,7 @@ class Accumulated(Detector):
         """Return the steps the accumulator still holds; for a fading mean those since it was last low."""
         stale = self.staleness(columns)
         rows = np.flatnonzero(~np.isnan(stale))
+        # A fading mean holds everything a little; what a reader wants to see is the stretch that lifted it.
         held = rows[-self.memory :] if self.memory else rows[_since_low(stale[rows]) :]
         return Evidence(absolute(held, columns, t), f"{len(held)} steps: {self.reason()}")
 
@@ -182,6 +183,7 @@ class NetChange(Detector):
 
     def advance(self, state: State, now: Now) -> Floats:
         score, delta = state["score"], now[self.needs[0]]
+        # The state is the score: a step without the view leaves both as they were.
         np.subtract(1, delta, out=score, where=~np.isnan(delta))
         return score.copy()
 
@@ -244,6 +246,8 @@ class RunLength(Streak):
         return np.where(np.isnan(delta), np.nan, delta <= self.limit)
 
     def graded(self, count: Floats) -> Floats:
+        # Any increasing map of a count to [0, 1) would do. This one needs no largest patience, so one column holds
+        # them all.
         scores: Floats = count / (count + 1)
         return scores
 

@@ -90,6 +90,8 @@ class Learned(Detector):
             found = part.advance(own, now)
             mean[:, place] = self.decay * mean[:, place] + (1 - self.decay) * found
             total += self.now[place] * found + self.faded[place] * mean[:, place]
+        # `begun` is 0 at the first step: no score before there is something to compare (law 6). The clip keeps exp
+        # finite.
         scores: Floats = begun / (1 + np.exp(-np.clip(total, -50.0, 50.0)))
         begun[:] = 1.0
         return scores
@@ -100,5 +102,6 @@ class Learned(Detector):
         for row in range(len(columns[self.needs[0]])):
             step = {i: column[row : row + 1] for i, column in columns.items()}
             last = np.array([part.advance(s, step)[0] for part, s in zip(self.parts, states, strict=True)])
+        # The largest term of the sum, weights of now and of the past taken together.
         most = self.parts[int(np.argmax(last * (np.array(self.now) + np.array(self.faded))))]
         return most.evidence({i: columns[i] for i in most.needs}, t)

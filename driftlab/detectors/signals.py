@@ -151,6 +151,7 @@ class AfterDone(Streak):
         return now[self.needs[0]]
 
     def graded(self, count: Floats) -> Floats:
+        # The step that reached the goal did the work; only those after it are surplus.
         scores: Floats = np.minimum(np.maximum(count - 1, 0) / self.patience, 1.0)
         return scores
 

@@ -39,6 +39,7 @@ class Streak(Graded):
 
     def advance(self, state: State, now: Now) -> Floats:
         count = state["count"]
+        # One product does it all: 1 adds a step, 0 starts again, nan stays nan and is not written.
         fresh = self.counts(now) * (count + 1)
         told = fresh == fresh  # noqa: PLR0124 - not nan, in one pass
         np.copyto(count, fresh, where=told)

@@ -106,6 +106,7 @@ class IllegalTransition(Graded):
 
     def advance(self, state: State, now: Now) -> Floats:
         count = state["count"]
+        # So far, not in a row: an illegal move stays one however lawful the moves after it.
         count += now[self.needs[0]] == 1
         return self.graded(count)
 

@@ -91,6 +91,8 @@ class Within(Detector):
     def _restarted(self, state: State, scores: Floats, reset: NDArray[Any]) -> Floats:
         """Start the state again where there is a reset."""
         if np.count_nonzero(reset):
+            # The step of the reset itself scores 0: it is the progress, or the user, that makes what came before no
+            # evidence.
             rows = np.flatnonzero(reset)
             for name, fresh in self.detector.start(len(rows)).items():
                 state[name][rows] = fresh
@@ -101,6 +103,7 @@ class Within(Detector):
         """Return the evidence since the last reset."""
         resets = np.flatnonzero(columns[self._reset][:-1])
         first = int(resets[-1]) + 1 if len(resets) else 0
+        # What a reset forgot must not be shown as a reason.
         since = {shown: columns[shown][first:] for _, shown in self._columns}
         return self.detector.evidence(self._shown(since), t)
 

@@ -60,7 +60,7 @@ def advice(
     Parameters
     ----------
     verdict : str
-        Of the rule's metric beside its controls (`ranked.verdict`); empty where there was none.
+        Of the rule's metric beside its controls (`auc.verdict`); empty where there was none.
     found : Tally
         On traces that did not choose the rule.
     precision : float
@@ -87,6 +87,7 @@ def advice(
     >>> advice("not better than steps", useless)[1][0]
     'do not deploy: the metric is not better than steps'
     """
+    # All reasons, not the first: who fixes one should know of the next.
     against = list(_unproven(verdict))
     against += [f"do not deploy: the rule can only watch: {blind}"] if blind else _harmful(found, limit, cap)
     if price is not None and not float(price(found)) > 0:
@@ -127,13 +128,18 @@ def _harmful(found: Tally, limit: float | None, cap: float | None) -> Iterable[s
         yield f"do not deploy: counting steps does as well: {saved}"
     if not found.n_good:
         yield "do not deploy: there is no good trace to measure false stops on"
+    # The lower exact bound: the promise is broken only when that many stops would be luck in fewer than 1 of 40
+    # samples.
     elif limit is not None and proportion(found.false_stop, found.n_good, "beta")[0] > limit:
         stopped = f"{found.false_stop} of {found.n_good} good traces stopped, {limit:.0%} allowed"
         yield f"do not deploy: it broke its promise: {stopped}"
+    # In steps, the one currency that every run has: without a price a rule must at least not lose more than it
+    # saves.
     if found.lost_steps >= found.saved_steps and found.hit:
         steps = f"{found.lost_steps} steps of good traces and saves {found.saved_steps} of stalled ones"
         yield f"do not deploy: it loses {steps}"
     if found.false_stop_rate >= found.recall:
         yield f"do not deploy: it stops {found.false_stop_rate:.0%} of good runs and hits {found.recall:.0%} of stalls"
+    # Before the onset the run still made progress: such a rule sees slow work, not stalls.
     if found.premature > found.hit:
         yield "do not deploy: most alarms come before the stall; convergence is slow here, or onsets are marked late"

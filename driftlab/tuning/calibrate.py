@@ -130,6 +130,7 @@ def calibrate(
         measured = chosen
     else:
         measured = measure(chosen, needed(wanted), cache=cache, n_jobs=n_jobs, progress=progress)
+    # Chosen on some problems, certified on others: a threshold certified on what chose it would break its promise.
     how = Procedure(objective, max_false_stop, max_false_stop is not None, None if promise == "mean" else risk, share)
     made = _reused if share == 1 else _split
     best, found, rest, rows = made(measured, wanted, how, seed)
@@ -137,6 +138,7 @@ def calibrate(
     origin |= {"max_false_stop": "none" if max_false_stop is None else max_false_stop}
     estimate = _estimate(measured, wanted, how, found, (folds, repeats, seed))
     evidence = {"sources": ", ".join(sorted({info.source or "(none)" for info in measured.infos}))}
+    # Numbers stay with the rule: a file that says 0.05 without how many runs it rests on is an anecdote.
     evidence |= {"apart": " that chose nothing" if share < 1 else f" that chose too: paid for by risk / {len(rows)}"}
     evidence |= {
         f"nested_{name}": getattr(estimate, name) for name in ("recall", "false_stop_rate", "youden") if estimate
@@ -155,6 +157,8 @@ def _estimate(
     if not repeats or how.share == 1:
         return None
     if how.certify:
+        # The estimate is of the procedure as it is used. Where a fold leaves too few good problems to certify, it
+        # would be of another one, which only ever watches.
         least = good_traces_needed(how.limit or LIMIT, how.risk)
         if found.n_good < least:
             return untold("the rule only watches")
@@ -173,6 +177,7 @@ def _split(measured: Measurements, wanted: Sequence[Detector], how: Procedure, s
     first, second = halves(measured, how.share, seed)
     rows = _candidates(first, score(first, wanted), how)
     best = rows[0]["detector"]
+    # All scores, so that the threshold falls into a gap of both halves and no run sits on its edge.
     observed = best.scores(measured)
     if how.limit is not None:
         return best, certify(second, best, how.limit, how.risk, seed=seed, observed=observed), second, rows
@@ -196,6 +201,7 @@ def _reused(measured: Measurements, wanted: Sequence[Detector], how: Procedure, 
             value_at(each.threshold, made, objective_named(how.objective)),
         )
         row.update({name: getattr(counted, name) for name in RATES})
+    # Sorted again: what a rule is worth at the certified threshold, not at the one it would have liked.
     rows.sort(key=lambda row: -row["objective"])
     return rows[0]["detector"], found[rows[0]["detector"]], measured, rows
 

@@ -145,6 +145,7 @@ def _absent(evaluation: Evaluation, detector: Detector) -> str:
 
 def _hidden(task: str, evaluation: Evaluation, detector: Detector, why: str) -> Cell:
     """A row without numbers: the detector made the labels it would be judged by, or has nothing to judge."""
+    # Zeros, not nan: the curve of a row without numbers must still be a curve, with no alarm in it.
     silent = np.zeros(int(evaluation.measurements.offsets[-1]))
     nothing = evaluation.rank(silent, NOBODY)
     empty = curve(silent, evaluation.measurements.offsets, evaluation.labels)

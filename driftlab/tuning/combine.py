@@ -106,9 +106,11 @@ def _fitted(
     strength: float,
 ) -> Learned:
     features = _features(parts, measured)
+    # Weights sum to the number of steps used, so that `strength` means the same whatever the corpus.
     used = weights > 0
     model = need("sklearn.linear_model", "study").LogisticRegression(C=strength, max_iter=2_000)
     model.fit(features[used], labels[used], sample_weight=weights[used] * used.sum() / weights.sum())
+    # Six places: the repr is what a policy file holds, and it parses back to the same scores.
     learned = [round(float(weight), 6) for weight in model.coef_[0]]
     bias = round(float(model.intercept_[0]), 6)
     return Learned(parts, tuple(learned[: len(parts)]), tuple(learned[len(parts) :]), bias)
@@ -120,6 +122,8 @@ def _features(parts: Sequence[Detector], measured: Measurements) -> NDArray[np.f
     now = np.stack([found[part] for part in parts], axis=1)
     faded, decay = np.zeros_like(now), Learned.decay
     for start, end in zip(measured.offsets[:-1], measured.offsets[1:], strict=True):
+        # The same recursion in the same order as `Learned.advance`: the fit must see what the live loop will
+        # compute.
         mean = np.zeros(now.shape[1])
         for row in range(start, end):
             mean = decay * mean + (1 - decay) * now[row]
@@ -139,11 +143,14 @@ def _steps(measured: Measurements) -> tuple[NDArray[np.bool_], NDArray[np.float6
     weights[age == 0] = 0.0
     for kind in (0, 1):
         mine = (labels == kind) & (weights > 0)
+        # Every problem weighs the same within its class: a run of 300 steps is not 300 pieces of evidence.
         weights[mine] /= np.bincount(groups[mine], minlength=groups.max() + 1)[groups[mine]]
     totals = np.zeros((2, age.max(initial=0) + 1))
     for kind in (0, 1):
         mine = labels == kind
         totals[kind] = np.bincount(age[mine], weights=weights[mine], minlength=totals.shape[1])
+    # Both classes weigh the same at each age: else "late" predicts "stalled", since only long runs have late steps,
+    # and the regression would learn a clock.
     both = (totals > 0).all(axis=0)
     share = np.where(both, totals.min(axis=0), 0.0) / np.where(totals > 0, totals, 1.0)
     taken = labels >= 0

@@ -202,7 +202,7 @@ def choices(
     Parameters
     ----------
     scores : mapping of Detector to (n_steps_in_all,) array
-    offsets, truth
+    offsets, labels
         As for `thresholds.curve`.
     members : (n_sets, n_traces) bool array
         The traces of each set.

@@ -50,6 +50,7 @@ class Plan:
         A label source of ``signal:NAME`` hides that signal; one of ``rule:SPEC`` marks the metrics and
         detectors the spec names.
         """
+        # A detector that reads what made the labels would be judged by itself, and win.
         read = {getattr(each, "signal", None) for each in detector.needs}
         for name in sorted(self.hidden & read or (self.carried if "" in read else frozenset())):
             return f"circular: signal {name!r} made the label"
@@ -82,6 +83,7 @@ def plan(traces: Iterable[Trace] | Measurements, metrics: Iterable[str | Metric]
         if strange is not None:
             raise InputError(f"expected traces, got {short(strange)}; read a file with dl.read(path)")
         infos, signals = walked, _signals(walked)
+        # Where agents write no state, the call is what they do.
         view = "state" if any(step.state is not None for trace in walked for step in trace.steps) else "call"
         chosen = _default(signals, view) if asked is None else asked
     hidden, rules = _sources(infos)

@@ -57,6 +57,8 @@ def tolerance_rank(n: int, limit: float, risk: float = 0.1) -> int | None:
     """
     _fraction(limit)
     tail = need("scipy.stats", "study").binom.sf(np.arange(n), n, 1 - limit)  # P(X >= k) for k = 1..n
+    # P(X >= k): the chance that k or more of n good maxima lie below the (1 - limit) quantile, that is, that the
+    # k-th smallest falls short of it.
     enough = np.flatnonzero(tail <= risk)
     return int(enough[0]) + 1 if len(enough) else None
 
@@ -73,6 +75,7 @@ def good_traces_needed(limit: float, risk: float | None = None) -> int:
         share = _fraction(limit)
         return math.ceil((1 - share) / share)
     between("risk", risk, 0, 1)
+    # The largest of n maxima falls short of the quantile with probability (1 - limit)^n.
     return math.ceil(math.log(risk) / math.log(1 - limit))
 
 

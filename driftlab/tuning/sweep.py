@@ -182,6 +182,7 @@ class Sweep:
         if not ranked:
             return group[0]
         best = max(ranked, key=lambda cell: cell.ranked.auc)
+        # Bonferroni over the accumulators that were tried: the best of eleven looks good by luck alone.
         level = 1 - (1 - LEVEL) / len(ranked)
         words = self.evaluations[best.task].verdict(best.detector, best.ranked, best.within, level)
         return replace(best, verdict=words, tried=len(ranked))
@@ -254,6 +255,7 @@ def sweep(
         columns = (*needed(wanted), *map(Spent, UNITS))
         measured = measure(asked.traces, columns, cache=cache, n_jobs=n_jobs, progress=progress)
     tasks = sorted({info.task or "" for info in measured.infos})
+    # A task at a time: ranking runs of different work against each other would measure the work.
     each = {task: Evaluation(_of_task(measured, task), draws, seed) for task in tasks}
     evaluations = dict(sorted(each.items(), key=lambda pair: bool(pair[1].undefined)))
     shown = need("tqdm.auto", "study").tqdm(evaluations, desc="ranking", unit="task") if progress else evaluations

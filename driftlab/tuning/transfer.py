@@ -116,6 +116,7 @@ def _rows(
             note = sides[number][1] if out else TOO_GOOD if name == own else ""
             at = {"tuned_on": f"all but {own}" if out else own, "tried_on": name, "note": note}
             row = at | _row(measured, scores, best, kinds == name)
+            # Without both classes nothing was chosen; rates of that would be those of a guess.
             told = labels.stalled[tuning[number]].any() and labels.good[tuning[number]].any()
             rows.append(row if told else row | dict.fromkeys(RATES, math.nan) | {"note": UNTUNED})
     return need("pandas", "study").DataFrame(rows)
@@ -125,6 +126,7 @@ def _tuning(measured: Measurements, labels: Labels, own: Any, out: bool) -> tupl
     """Which traces tune, and what to say of it; problems of the traces left out tune nothing where others remain."""
     if not out:
         return own, ""
+    # Runs of one problem by several agents share their words: tuned on one, a rule knows the others.
     held = {info.group for info, inside in zip(measured.infos, own, strict=True) if inside}
     apart = ~own & np.array([info.group not in held for info in measured.infos], dtype=bool)
     if labels.stalled[apart].any() and labels.good[apart].any():
