@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from driftlab.evaluation.labels import OUTCOMES, Floats, Ints, Labels, Outcome, outcomes, ratio
+from driftlab.evaluation.rates import Rates
 from driftlab.evaluation.thresholds import Curve, curve, curves
 
 
 @dataclass(frozen=True)
-class Tally:
+class Tally(Rates):
     """Counts of outcomes at one threshold, and the rates made from them.
 
     A rate over nothing is `nan`; the counts beside it say why.
@@ -66,39 +67,14 @@ class Tally:
         return self.false_stop + self.passed
 
     @property
-    def precision(self) -> float:
-        """Hits over all alarms on labelled traces."""
-        return float(ratio(self.hit, self.hit + self.premature + self.late + self.false_stop))
-
-    @property
-    def recall(self) -> float:
-        """Hits over all stalled traces."""
-        return float(ratio(self.hit, self.n_stalled))
-
-    @property
     def attainable(self) -> float:
         """Highest recall the patience leaves: the rest ends, or is cut, before it can be seen."""
         return float(ratio(self.n_stalled - self.undetectable, self.n_stalled))
 
     @property
-    def saved(self) -> float:
-        """Steps after hits over all steps of stalled traces."""
-        return float(ratio(self.saved_steps, self.stalled_steps))
-
-    @property
-    def false_stop_rate(self) -> float:
-        """False stops over all good traces."""
-        return float(ratio(self.false_stop, self.n_good))
-
-    @property
     def false_stops_per_100(self) -> float:
         """False stops per 100 steps of good traces, counted up to the alarm."""
         return float(100 * ratio(self.false_stop, self.good_steps - self.lost_steps))
-
-    @property
-    def youden(self) -> float:
-        """Recall minus false-stop rate: 0 for a rule that knows nothing."""
-        return self.recall - self.false_stop_rate
 
     def precision_at(self, prevalence: float) -> float:
         """Precision where another share of runs is stalled.

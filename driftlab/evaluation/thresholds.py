@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from driftlab._util.spec import share
 from driftlab.evaluation.labels import OUTCOMES, Floats, Ints, Labels, Outcome, coded, ratio
+from driftlab.evaluation.rates import Rates
 
 __all__ = ["Curve", "curve", "curves", "records"]
 
@@ -16,7 +17,7 @@ _LINE = np.array([ALARMS.index(name) if name in ALARMS else -1 for name in OUTCO
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class Curve(Rates):
     """Outcome counts at every threshold that matters, all (n_thresholds,), thresholds ascending.
 
     From `curves` the counts are (n_sets, n_thresholds) and the numbers they are divided by (n_sets, 1).
@@ -42,30 +43,6 @@ class Curve:
     n_stalled: Any
     n_good: Any
     stalled_steps: Any
-
-    @property
-    def precision(self) -> Floats:
-        """Hits over all alarms on labelled traces."""
-        found: Floats = ratio(self.hit, self.hit + self.premature + self.late + self.false_stop)
-        return found
-
-    @property
-    def recall(self) -> Floats:
-        """Hits over all stalled traces."""
-        found: Floats = ratio(self.hit, self.n_stalled)
-        return found
-
-    @property
-    def saved(self) -> Floats:
-        """Steps after hits over all steps of stalled traces."""
-        found: Floats = ratio(self.saved_steps, self.stalled_steps)
-        return found
-
-    @property
-    def false_stop_rate(self) -> Floats:
-        """False stops over all good traces."""
-        found: Floats = ratio(self.false_stop, self.n_good)
-        return found
 
     @property
     def mean_delay(self) -> Floats:

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from driftlab._util.extras import need
 from driftlab.detectors import Detector, first_alarms, score
-from driftlab.evaluation.labels import OUTCOMES, Floats, Ints, Labels, coded, ratio
+from driftlab.evaluation.labels import OUTCOMES, Floats, Ints, Labels, coded
+from driftlab.evaluation.rates import Rates
 from driftlab.evaluation.stats import LEVEL, cluster_weights, percentile
 from driftlab.metrics.measurements import Measurements
 from driftlab.trace.split import problems
 from driftlab.tuning.certificate import certified, maxima_of, one_a_problem
+from driftlab.tuning.folds import deal
 from driftlab.tuning.objective import Choice, Objective, choices
 
 DRAWS = 1000
@@ -139,7 +141,7 @@ def cross_validate(
     # Varma and Simon (2006): the best of many, judged where it was chosen, looks better than it is. So the whole
     # choice is made again in every fold, and judged on problems it has not met.
     labels = Labels.of(measured.infos, measured.lengths)
-    place = _folds(measured, labels, folds, repeats, seed)
+    place = deal(measured.infos, labels, folds, repeats, seed)
     if place is None or not detectors:
         return untold("one class only, or fewer than 2 problems of each" if detectors else "no detector to choose from")
     scores = score(measured, detectors)
@@ -153,29 +155,6 @@ def cross_validate(
 
 
 Rule = tuple[Detector, float, Floats]
-
-
-def _folds(measured: Measurements, labels: Labels, folds: int, repeats: int, seed: int) -> NDArray[np.int64] | None:
-    """Fold of each trace in each repeat, (n_repeats, n_traces); None where no fold can hold both classes.
-
-    Problems are dealt out in turn: those with stalled traces only, with both, with good ones only. Every fold
-    then gets its share of each kind, and both classes, which scikit-learn's grouped splitter does not promise.
-    """
-    groups = [info.group for info in measured.infos]
-    names = {name: place for place, name in enumerate(sorted(set(groups)))}  # whatever the order of the traces
-    problem, size = np.array([names[group] for group in groups], dtype=np.int64), len(names)
-    stalled, good = (np.bincount(problem[rows], minlength=size) > 0 for rows in (labels.stalled, labels.good))
-    count = min(folds, int(stalled.sum()), int(good.sum()))
-    if count < 2:
-        return None
-    kind = good.astype(np.int64) - stalled  # a problem without labels is in no rate, whatever fold it is in
-    out = np.zeros((repeats, len(problem)), dtype=np.int64)
-    for repeat in range(repeats):
-        mixed = np.random.default_rng((seed, repeat)).permutation(np.flatnonzero(stalled | good))
-        fold = np.zeros(size, dtype=np.int64)
-        fold[mixed[np.argsort(kind[mixed], kind="stable")]] = np.arange(len(mixed)) % count
-        out[repeat] = fold[problem]
-    return out
 
 
 def _choosing(measured: Measurements, train: NDArray[np.bool_], procedure: Procedure, seed: int) -> NDArray[np.bool_]:
@@ -235,22 +214,33 @@ def _pooled(
     return CrossValidation(table, **means, intervals=intervals, repeats=ranges, reported=reported)
 
 
+RATES = ("recall", "false_stop_rate", "saved", "precision", "youden")
+
+
+@dataclass(frozen=True, eq=False)
+class _Decisions(Rates):
+    """Counts of several rows of decisions, or of bootstrap draws, all (n,)."""
+
+    hit: Floats
+    premature: Floats
+    late: Floats
+    false_stop: Floats
+    saved_steps: Floats
+    n_stalled: Floats
+    n_good: Floats
+    stalled_steps: Floats
+
+
 def _rates(alarms: Ints, labels: Labels, weights: NDArray[Any] | None = None) -> dict[str, Floats]:
     """Rates of several rows of alarms; with weights (n_traces, n_draws), of each draw, rows averaged."""
     code = coded(alarms, labels)
-    hit = code == OUTCOMES.index("hit")
-    fired = (alarms >= 0) & (labels.stalled | labels.good)
-    stop = code == OUTCOMES.index("false stop")
-    whole = [
-        np.broadcast_to(each, alarms.shape) for each in (labels.stalled, labels.good, labels.stalled * labels.lengths)
-    ]
-    counted = np.stack([hit, fired, stop, hit * (labels.lengths - 1 - alarms), *whole]).astype(np.float64)
-    hits, alarmed, stops, after, stalled, good, steps = (
-        counted.sum(axis=2) if weights is None else counted.mean(axis=1) @ weights
-    )
-    found = {"recall": ratio(hits, stalled), "false_stop_rate": ratio(stops, good), "saved": ratio(after, steps)}
-    found |= {"precision": ratio(hits, alarmed)}
-    return found | {"youden": found["recall"] - found["false_stop_rate"]}
+    hit, premature, late, stop = (code == OUTCOMES.index(name) for name in ("hit", "premature", "late", "false stop"))
+    whole = (labels.stalled, labels.good, labels.stalled * labels.lengths)
+    each = [hit, premature, late, stop, hit * (labels.lengths - 1 - alarms)]
+    each += [np.broadcast_to(part, alarms.shape) for part in whole]
+    counted = np.stack(each).astype(np.float64)
+    decisions = _Decisions(*(counted.sum(axis=2) if weights is None else counted.mean(axis=1) @ weights))
+    return {name: getattr(decisions, name) for name in RATES}
 
 
 def _intervals(
@@ -280,9 +270,8 @@ def untold(why: str) -> CrossValidation:
     >>> print(untold("the rule only watches"))
     on new problems nothing is known: the rule only watches
     """
-    names = ("recall", "false_stop_rate", "saved", "precision", "youden")
-    empty: Mapping[str, Any] = dict.fromkeys(names, math.nan)
-    undefined = dict.fromkeys(names, (math.nan, math.nan))
+    empty: Mapping[str, Any] = dict.fromkeys(RATES, math.nan)
+    undefined = dict.fromkeys(RATES, (math.nan, math.nan))
     return CrossValidation(
         need("pandas", "study").DataFrame(), **empty, intervals=undefined, repeats=undefined, reported=math.nan, why=why
     )

@@ -119,7 +119,7 @@ OBJECTIVES: Registry[Objective] = Registry(
     {
         "saved": lambda curve: curve.saved,
         "recall": lambda curve: curve.recall,
-        "youden": lambda curve: curve.recall - curve.false_stop_rate,
+        "youden": lambda curve: curve.youden,
         "f1": f_beta(1),
         "f0.5": f_beta(0.5),
         "f2": f_beta(2),
