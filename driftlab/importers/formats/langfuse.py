@@ -1,10 +1,9 @@
 """Traces exported from Langfuse."""
 
 import ast
-from collections.abc import Iterator, Sequence
 from typing import Any
 
-from driftlab.importers.parts.base import Importer, at, dicts, text_at, when
+from driftlab.importers.parts.base import Importer, at, dicts, per_record, text_at, when
 from driftlab.importers.parts.source import Source
 from driftlab.importers.parts.spans import SpanRecord, messages_in, steps_of, tokens_in
 from driftlab.importers.parts.values import args_of
@@ -16,25 +15,12 @@ _KINDS = {"TOOL": "tool", "RETRIEVER": "tool", "GENERATION": "llm", "AGENT": "ag
 _OTHER = ("SPAN", "CHAIN", "EVENT", "EMBEDDING", "EVALUATOR", "GUARDRAIL")
 
 
-def _sniff(source: Source) -> bool:
-    return any(_is_trace(value) for value in source.peek)
-
-
 def _is_trace(value: Any) -> bool:
     found = dicts(value.get("observations")) if isinstance(value, dict) else []
     return bool(found) and all("type" in each and "id" in each for each in found[:8])
 
 
-def _read(sources: Sequence[Source]) -> Iterator[Trace]:
-    for source in sources:
-        for line, value in source.values():
-            if _is_trace(value):
-                yield _trace(source, value)
-            else:
-                source.problem("holds no trace of Langfuse with its observations", line)
-
-
-def _trace(source: Source, value: dict[str, Any]) -> Trace:
+def _trace(source: Source, value: dict[str, Any], name: str) -> Trace:
     records = [_record(each, source) for each in dicts(value["observations"])]
     about = {
         "agent": text_at(value, "metadata", "model"),
@@ -42,7 +28,7 @@ def _trace(source: Source, value: dict[str, Any]) -> Trace:
         "problem": text_at(value, "name"),
     }
     session = text_at(value, "session_id") or text_at(value, "sessionId")
-    return LANGFUSE.trace(value.get("id") or source.path.stem, steps_of(records, source.health), about, session=session)
+    return LANGFUSE.trace(value.get("id") or name, steps_of(records, source.health), about, session=session)
 
 
 def _record(raw: dict[str, Any], source: Source) -> SpanRecord:
@@ -91,8 +77,7 @@ def _args(raw: Any) -> Any:
 LANGFUSE = Importer(
     "langfuse",
     "Langfuse traces as JSON, with observations",
-    _sniff,
-    _read,
+    *per_record(_is_trace, _trace, "trace of Langfuse with its observations"),
     {
         "state": "text of the output of GENERATION observations",
         "tool, args": "TOOL observations, their input; joined with the model's tool calls",

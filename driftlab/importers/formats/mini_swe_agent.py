@@ -1,10 +1,9 @@
 """mini-SWE-agent trajectories, 1 and 1.1."""
 
 import re
-from collections.abc import Iterator, Sequence
 from typing import Any
 
-from driftlab.importers.parts.base import Importer, at, dicts, stem, text_at
+from driftlab.importers.parts.base import Importer, at, dicts, per_record, text_at
 from driftlab.importers.parts.chat import read_messages
 from driftlab.importers.parts.source import Source
 from driftlab.importers.parts.turns import Call, Turns
@@ -17,24 +16,11 @@ _BLOCK = re.compile(r"```(?:mswea_bash_command|bash)\s*\n(.*?)\n?```", re.DOTALL
 _RETURN = re.compile(r"<returncode>\s*(-?\d+)\s*</returncode>")
 
 
-def _sniff(source: Source) -> bool:
-    return any(_is_run(value) for value in source.peek)
-
-
 def _is_run(value: Any) -> bool:
     if not isinstance(value, dict) or not isinstance(value.get("messages"), list):
         return False
     tag = value.get("trajectory_format")
     return (isinstance(tag, str) and tag.startswith("mini-swe-agent")) or at(value, "info", "mini_version") is not None
-
-
-def _read(sources: Sequence[Source]) -> Iterator[Trace]:
-    for source in sources:
-        for line, value in source.values():
-            if _is_run(value):
-                yield _trace(source, value, stem(source) if source.kind == "json" else f"{stem(source)}:{line}")
-            else:
-                source.problem("holds no run of mini-SWE-agent", line)
 
 
 def _trace(source: Source, value: dict[str, Any], name: str) -> Trace:
@@ -87,8 +73,7 @@ def _failed(message: dict[str, Any], text: str) -> bool | None:
 MINI = Importer(
     "mini-swe-agent",
     "mini-SWE-agent .traj.json: bash blocks in text, or tool calls",
-    _sniff,
-    _read,
+    *per_record(_is_run, _trace, "run of mini-SWE-agent"),
     {
         "state": "assistant text without the command",
         "tool, args": "bash with the command block, extra.actions or tool_calls",

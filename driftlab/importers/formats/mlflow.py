@@ -1,12 +1,11 @@
 """Traces exported from MLflow."""
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
 from driftlab.importers.formats.otel import record_of
-from driftlab.importers.parts.base import Importer, at, dicts, text_at
+from driftlab.importers.parts.base import Importer, at, dicts, per_record, text_at
 from driftlab.importers.parts.otel_attributes import tree_of
 from driftlab.importers.parts.source import Source
 from driftlab.importers.parts.spans import steps_of
@@ -15,25 +14,12 @@ from driftlab.trace.schema import Trace
 __all__ = ["MLFLOW"]
 
 
-def _sniff(source: Source) -> bool:
-    return any(_is_trace(value) for value in source.peek)
-
-
 def _is_trace(value: Any) -> bool:
     known = at(value, "info", "trace_id") or at(value, "info", "request_id")
     return isinstance(known, str) and isinstance(at(value, "data", "spans"), list)
 
 
-def _read(sources: Sequence[Source]) -> Iterator[Trace]:
-    for source in sources:
-        for line, value in source.values():
-            if _is_trace(value):
-                yield _trace(source, value)
-            else:
-                source.problem("holds no trace of MLflow", line)
-
-
-def _trace(source: Source, value: dict[str, Any]) -> Trace:
+def _trace(source: Source, value: dict[str, Any], _: str) -> Trace:
     spans = dicts(value["data"]["spans"])
     trees = [tree_of({key: _decoded(raw) for key, raw in _attributes(span).items()}) for span in spans]
     records = [record_of(span, tree, source.health) for span, tree in zip(spans, trees, strict=True)]
@@ -66,8 +52,7 @@ def _decoded(raw: Any) -> Any:
 MLFLOW = Importer(
     "mlflow",
     "MLflow traces as JSON (info, data.spans)",
-    _sniff,
-    _read,
+    *per_record(_is_trace, _trace, "trace of MLflow"),
     {
         "state": "text of the chat model's output",
         "tool, args": "spans of type TOOL, their spanInputs; joined with the model's tool calls",

@@ -1,9 +1,9 @@
 """SWE-agent .traj files."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from driftlab.importers.parts.base import Importer, dicts, number_at, stem, text_at
+from driftlab.importers.parts.base import Importer, dicts, number_at, per_record, text_at
 from driftlab.importers.parts.chat import call_of, read_messages
 from driftlab.importers.parts.source import Source
 from driftlab.importers.parts.text_actions import command_of
@@ -14,13 +14,13 @@ from driftlab.trace.schema import Trace
 __all__ = ["SWE_AGENT"]
 
 
-def _sniff(source: Source) -> bool:
-    return any(_turns_of(value) is not None or _is_history(value) for value in source.peek)
-
-
 def _turns_of(value: Any) -> list[dict[str, Any]] | None:
     found = dicts(value.get("trajectory")) if isinstance(value, dict) else []
     return found if found and all("action" in turn and "observation" in turn for turn in found[:8]) else None
+
+
+def _is_trajectory(value: Any) -> bool:
+    return _turns_of(value) is not None or _is_history(value)
 
 
 def _is_history(value: Any) -> bool:
@@ -28,15 +28,6 @@ def _is_history(value: Any) -> bool:
     return any("message_type" in turn or "thought" in turn for turn in found) and all(
         "role" in turn for turn in found[:8]
     )
-
-
-def _read(sources: Sequence[Source]) -> Iterator[Trace]:
-    for source in sources:
-        for line, value in source.values():
-            if _turns_of(value) is None and not _is_history(value):
-                source.problem("holds no trajectory of SWE-agent", line)
-                continue
-            yield _trace(source, value, stem(source) if source.kind == "json" else f"{stem(source)}:{line}")
 
 
 def _trace(source: Source, value: dict[str, Any], name: str) -> Trace:
@@ -113,8 +104,7 @@ def _text(value: Any) -> str | None:
 SWE_AGENT = Importer(
     "swe-agent",
     "SWE-agent .traj: thought and action as text, or function calling",
-    _sniff,
-    _read,
+    *per_record(_is_trajectory, _trace, "trajectory of SWE-agent"),
     {
         "state": "state of the turn (open file, working directory, diff) as JSON",
         "thought": "thought, else response",

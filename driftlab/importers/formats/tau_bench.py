@@ -1,9 +1,8 @@
 """Results of tau-bench."""
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
-from driftlab.importers.parts.base import Importer, at, stem, text_at
+from driftlab.importers.parts.base import Importer, at, per_record, stem, text_at
 from driftlab.importers.parts.chat import is_conversation, read_messages
 from driftlab.importers.parts.source import Source
 from driftlab.importers.parts.turns import Turns
@@ -12,24 +11,11 @@ from driftlab.trace.schema import Trace
 __all__ = ["TAU"]
 
 
-def _sniff(source: Source) -> bool:
-    return any(_is_run(value) for value in source.peek)
-
-
 def _is_run(value: Any) -> bool:
     return isinstance(value, dict) and "reward" in value and "task_id" in value and is_conversation(value.get("traj"))
 
 
-def _read(sources: Sequence[Source]) -> Iterator[Trace]:
-    for source in sources:
-        for line, value in source.values():
-            if _is_run(value):
-                yield _trace(source, value)
-            else:
-                source.problem("holds no run of tau-bench", line)
-
-
-def _trace(source: Source, value: dict[str, Any]) -> Trace:
+def _trace(source: Source, value: dict[str, Any], _: str) -> Trace:
     turns = Turns(source.health)
     read_messages(value["traj"], turns)
     reward = value["reward"]
@@ -48,8 +34,7 @@ def _trace(source: Source, value: dict[str, Any]) -> Trace:
 TAU = Importer(
     "tau-bench",
     "tau-bench results: OpenAI messages with a final reward",
-    _sniff,
-    _read,
+    *per_record(_is_run, _trace, "run of tau-bench"),
     {
         "state": "assistant content",
         "tool, args": "tool_calls; one step a call",

@@ -8,7 +8,7 @@ from typing import Any
 from driftlab.importers.parts.source import Source
 from driftlab.trace.schema import Step, Trace
 
-__all__ = ["Importer", "at", "dicts", "lasted", "number_at", "stem", "text_at", "when", "whole_at"]
+__all__ = ["Importer", "at", "dicts", "lasted", "number_at", "per_record", "stem", "text_at", "when", "whole_at"]
 
 Sniff = Callable[[Source], bool]
 Read = Callable[[Sequence[Source]], Iterator[Trace]]
@@ -68,6 +68,35 @@ class Importer:
         return Trace(
             id=str(name), steps=tuple(steps), source=self.name, extra={"mapping": dict(self.mapping), **more}, **known
         )
+
+
+def per_record(
+    is_trace: Callable[[Any], bool], to_trace: Callable[[Source, Any, str], Trace], what: str
+) -> tuple[Sniff, Read]:
+    """Return how to recognise and to read files in which every record is one run.
+
+    Parameters
+    ----------
+    is_trace : callable
+        From a record to whether it is a run of the format.
+    to_trace : callable
+        From a source, a record and a name for it (the file's, with the line where it holds several) to a trace.
+    what : str
+        Said of a record that is none: ``"holds no <what>"``.
+    """
+
+    def sniff(source: Source) -> bool:
+        return any(is_trace(value) for value in source.peek)
+
+    def read(sources: Sequence[Source]) -> Iterator[Trace]:
+        for source in sources:
+            for line, value in source.values():
+                if is_trace(value):
+                    yield to_trace(source, value, stem(source) if source.kind == "json" else f"{stem(source)}:{line}")
+                else:
+                    source.problem(f"holds no {what}", line)
+
+    return sniff, read
 
 
 def stem(source: Source) -> str:
