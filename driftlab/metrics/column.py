@@ -219,8 +219,7 @@ def number(step: Step, signal: str, info: TraceInfo) -> float:
         return math.nan
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"signal {signal!r} of trace {info.id!r} must be a number, got {value!r}")
-    spec = info.signal_specs.get(signal)
-    return -float(value) if spec is not None and spec.direction == "lower" else float(value)
+    return info.upward(signal, value)
 
 
 def readable(step: Step) -> bool:

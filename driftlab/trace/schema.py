@@ -138,6 +138,11 @@ class TraceInfo(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, o
         """What is split and resampled together: the problem within its task, else the trace alone."""
         return (self.task or "", self.problem if self.problem is not None else f"\0{self.id}")
 
+    def upward(self, signal: str, value: float) -> float:
+        """Return a value of a signal, its sign turned so that higher is better."""
+        spec = self.signal_specs.get(signal)
+        return -float(value) if spec is not None and spec.direction == "lower" else float(value)
+
 
 class Trace(TraceInfo, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One run of one agent on one problem.

@@ -110,7 +110,7 @@ class AtGoal(OfSignal):
         spec = info.signal_specs.get(name)
         if spec is None or spec.goal is None:
             return math.nan
-        return float(value >= (-spec.goal if spec.direction == "lower" else spec.goal))
+        return float(value >= info.upward(name, spec.goal))
 
 
 def signed(step: Step, signal: str, info: TraceInfo) -> Iterator[tuple[str, float]]:
@@ -123,5 +123,4 @@ def signed(step: Step, signal: str, info: TraceInfo) -> Iterator[tuple[str, floa
     """
     for name, value in (step.signals or {}).items():
         if signal in ("", name) and value is not None and not math.isnan(value):
-            spec = info.signal_specs.get(name)
-            yield name, -float(value) if spec is not None and spec.direction == "lower" else float(value)
+            yield name, info.upward(name, value)

@@ -91,13 +91,14 @@ def from_signal(traces: Iterable[Trace], signal: str, *, patience: int = 5) -> l
 
 def _by_signal(trace: Trace, signal: str, patience: int) -> Trace:
     spec = trace.signal_specs.get(signal)
-    sign = -1.0 if spec is not None and spec.direction == "lower" else 1.0
-    best, last, goal = None, 0, None if spec is None or spec.goal is None else sign * spec.goal
+    goal = None if spec is None or spec.goal is None else trace.upward(signal, spec.goal)
+    best, last = -math.inf, -1
     for t, step in enumerate(trace.steps):
         raw = (step.signals or {}).get(signal)
-        if raw is not None and not math.isnan(raw) and (best is None or sign * raw > best):
-            best, last = sign * raw, t
-    if best is None:
+        # The first value counts whatever it is: a signal may begin at minus infinity.
+        if raw is not None and not math.isnan(raw) and (last < 0 or trace.upward(signal, raw) > best):
+            best, last = trace.upward(signal, raw), t
+    if last < 0:
         return trace
     stalled = (goal is None or best < goal) and len(trace.steps) - 1 - last >= patience
     stalls = (Span(last + 1),) if stalled else ()
