@@ -104,10 +104,10 @@ def detector(spec: str | Detector) -> Detector:
     """
     if isinstance(spec, Detector):
         return spec
-    found = parse(spec, {**METRICS, **ACCUMULATORS, **DETECTORS, **MADE}, "detector")
-    if not isinstance(found, Detector):
-        raise unknown("detector", found.name, DETECTORS)
-    return found
+    parsed = parse(spec, {**METRICS, **ACCUMULATORS, **DETECTORS, **MADE}, "detector")
+    if not isinstance(parsed, Detector):
+        raise unknown("detector", parsed.name, DETECTORS)
+    return parsed
 
 
 __all__ = [

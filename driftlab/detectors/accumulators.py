@@ -148,5 +148,5 @@ def accumulator(spec: Accumulator | str) -> Accumulator:
     """
     if isinstance(spec, Accumulator):
         return spec
-    found: Accumulator = parse(str(spec), ACCUMULATORS, "accumulator")
-    return found
+    parsed: Accumulator = parse(str(spec), ACCUMULATORS, "accumulator")
+    return parsed

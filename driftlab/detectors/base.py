@@ -208,16 +208,16 @@ def score(measurements: Measurements, detectors: Iterable[Detector]) -> dict[Det
     order, bounds = _in_time(measurements)
     columns = {i: measurements.deltas(i).take(order) for detector in wanted for i in detector.needs}
     states = {detector: detector.start(len(measurements.infos)) for detector in wanted}
-    found = {detector: np.zeros(len(order)) for detector in wanted}
+    by_time = {detector: np.zeros(len(order)) for detector in wanted}
     for start, end in pairwise(bounds):
         now = {i: values[start:end] for i, values in columns.items()}
         for detector in wanted:
             # A view, no copy: `advance` changes the states in place.
             alive = {name: values[: end - start] for name, values in states[detector].items()}
-            found[detector][start:end] = detector.advance(alive, now)
+            by_time[detector][start:end] = detector.advance(alive, now)
     back = np.empty_like(order)
     back[order] = np.arange(len(order))
-    return {detector: scores.take(back) for detector, scores in found.items()}
+    return {detector: scores.take(back) for detector, scores in by_time.items()}
 
 
 def _in_time(measurements: Measurements) -> tuple[NDArray[np.int64], list[int]]:

@@ -180,23 +180,23 @@ class ErrorStreak(Graded):
         return {"count": np.zeros(n), "last": np.full(n, -1, dtype=np.int64), "well": np.zeros(n)}
 
     def advance(self, state: State, now: Now) -> Floats:
-        count, last, well, found = state["count"], state["last"], state["well"], now[self.needs[0]]
+        count, last, well, failure = state["count"], state["last"], state["well"], now[self.needs[0]]
         # Other calls that succeed in between (a look at a file) do not end a streak of one error while `over`
         # allows them.
-        well += found == SUCCESS
+        well += failure == SUCCESS
         count *= well <= self.over
         # Codes: success, then outage, then one number for each different error of the task.
-        wanted = found == OUTAGE if self.kind == "outage" else found > OUTAGE
+        wanted = failure == OUTAGE if self.kind == "outage" else failure > OUTAGE
         if np.count_nonzero(wanted):
-            np.copyto(count, np.where(found == last, count, 0) + 1, where=wanted)
-            np.copyto(last, found, where=wanted)
+            np.copyto(count, np.where(failure == last, count, 0) + 1, where=wanted)
+            np.copyto(last, failure, where=wanted)
             np.copyto(well, 0, where=wanted)
         return self.graded(count)
 
     def evidence(self, columns: Now, t: int) -> Evidence:
         """Return the steps that ended in the error."""
-        found, state = columns[self.needs[0]], self.start(1)
-        for row in range(len(found)):
-            self.advance(state, {self.needs[0]: found[row : row + 1]})
-        rows = np.flatnonzero(found == state["last"][0])[-max(int(state["count"][0]), 1) :]
+        failures, state = columns[self.needs[0]], self.start(1)
+        for row in range(len(failures)):
+            self.advance(state, {self.needs[0]: failures[row : row + 1]})
+        rows = np.flatnonzero(failures == state["last"][0])[-max(int(state["count"][0]), 1) :]
         return Evidence(absolute(rows, columns, t), f"the same {self.kind} error {len(rows)} times")

@@ -132,8 +132,8 @@ class NodeVisits(Detector):
         return {"visits": np.ones(n)}
 
     def advance(self, state: State, now: Now) -> Floats:
-        visits, found = state["visits"], now[self.needs[0]]
-        np.copyto(visits, found, where=~np.isnan(found))
+        visits, entered = state["visits"], now[self.needs[0]]
+        np.copyto(visits, entered, where=~np.isnan(entered))
         scores: Floats = np.minimum((visits - 1) / self.most, 1.0)
         return scores
 

@@ -257,7 +257,7 @@ class RunLength(Streak):
 
 def pairwise(spec: Metric | str, what: str) -> Pairwise:
     """Return a metric that compares two texts, or say that it does not."""
-    found = metric(spec)
-    if not isinstance(found, Pairwise):
-        raise InputError(f"{what} compares a step with an earlier one; {found!r} does not, use for example 'exact'")
-    return found
+    compared = metric(spec)
+    if not isinstance(compared, Pairwise):
+        raise InputError(f"{what} compares a step with an earlier one; {compared!r} does not, use for example 'exact'")
+    return compared

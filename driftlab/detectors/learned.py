@@ -86,10 +86,10 @@ class Learned(Detector):
         total = np.full(len(begun), self.bias)
         # Added one after the other: a matrix product may round differently for one trace and for many.
         for place, part in enumerate(self.parts):
-            own = {name.partition(".")[2]: v for name, v in state.items() if name.startswith(f"{place}.")}
-            found = part.advance(own, now)
-            mean[:, place] = self.decay * mean[:, place] + (1 - self.decay) * found
-            total += self.now[place] * found + self.faded[place] * mean[:, place]
+            part_state = {name.partition(".")[2]: v for name, v in state.items() if name.startswith(f"{place}.")}
+            score = part.advance(part_state, now)
+            mean[:, place] = self.decay * mean[:, place] + (1 - self.decay) * score
+            total += self.now[place] * score + self.faded[place] * mean[:, place]
         # `begun` is 0 at the first step: no score before there is something to compare (law 6). The clip keeps exp
         # finite.
         scores: Floats = begun / (1 + np.exp(-np.clip(total, -50.0, 50.0)))

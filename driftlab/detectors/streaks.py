@@ -41,8 +41,8 @@ class Streak(Graded):
         count = state["count"]
         # One product does it all: 1 adds a step, 0 starts again, nan stays nan and is not written.
         fresh = self.counts(now) * (count + 1)
-        told = fresh == fresh  # noqa: PLR0124 - not nan, in one pass
-        np.copyto(count, fresh, where=told)
+        spoken = fresh == fresh  # noqa: PLR0124 - not nan, in one pass
+        np.copyto(count, fresh, where=spoken)
         return self.graded(count)
 
     def evidence(self, columns: Now, t: int) -> Evidence:

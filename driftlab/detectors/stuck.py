@@ -62,10 +62,10 @@ class Stuck(Accumulated):
 
     def staleness(self, now: Now) -> Floats:
         stale = 1 - np.stack([now[column] for column in self.needs])
-        told = ~np.isnan(stale)
+        spoken = ~np.isnan(stale)
         # The mean of what is there: a thought without a call is judged by nothing less than a call is.
-        present = np.add.reduce(told, axis=0)
-        total = np.add.reduce(np.where(told, stale, 0.0), axis=0)
+        present = np.add.reduce(spoken, axis=0)
+        total = np.add.reduce(np.where(spoken, stale, 0.0), axis=0)
         return np.where(present > 0, total / np.maximum(present, 1), np.nan)
 
     def reason(self) -> str:

@@ -68,8 +68,8 @@ class Agreement:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for strict JSON."""
-        found: dict[str, Any] = for_json(vars(self))
-        return found
+        plain: dict[str, Any] = for_json(vars(self))
+        return plain
 
     def __str__(self) -> str:
         lines = [
@@ -152,10 +152,10 @@ def kappa(first: Iterable[Hashable], second: Iterable[Hashable], *, level: float
     for a, b in zip(one, two, strict=True):
         counts[labels.index(a), labels.index(b)] += 1
     with np.errstate(invalid="ignore", divide="ignore"):  # one of them used one label only: no test against 0
-        found = need("statsmodels.stats.inter_rater", "study").cohens_kappa(counts)
-    reach = normal_reach(level) * float(found.std_kappa)
+        estimate = need("statsmodels.stats.inter_rater", "study").cohens_kappa(counts)
+    reach = normal_reach(level) * float(estimate.std_kappa)
     # The normal interval may leave the range that kappa has.
-    return float(found.kappa), max(-1.0, float(found.kappa) - reach), min(1.0, float(found.kappa) + reach)
+    return float(estimate.kappa), max(-1.0, float(estimate.kappa) - reach), min(1.0, float(estimate.kappa) + reach)
 
 
 Read = tuple[str, int | None]
@@ -166,13 +166,13 @@ def _read(labels: Labelled) -> dict[str, Read]:
         pairs = [(name, value if isinstance(value, tuple | list) else (value, None)) for name, value in labels.items()]
     else:
         pairs = [(info.id, (info.label, info.onset)) for info in labels]
-    found: dict[str, Read] = {}
+    read: dict[str, Read] = {}
     for name, (label, onset) in pairs:
-        if name in found:
+        if name in read:
             raise InputError(f"trace {name!r} is labelled twice by one annotator; keep one label a trace")
         if label is not None:
-            found[name] = (str(label), onset)
-    return found
+            read[name] = (str(label), onset)
+    return read
 
 
 def _table(pairs: list[tuple[Read, Read]]) -> dict[str, dict[str, int]]:

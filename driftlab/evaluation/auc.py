@@ -77,9 +77,9 @@ class Auc:
             return percentile(self.draws, level)  # a mean over draws of noise spreads less than one area
         if self.few:
             return method5(self.auc, self.problems_tell or _all(*self.problems), level)
-        own = method5(self.auc, self._told(), level)
+        method = method5(self.auc, self._told(), level)
         drawn = percentile(self.draws, level)
-        return min(own[0], drawn[0]), max(own[1], drawn[1])
+        return min(method[0], drawn[0]), max(method[1], drawn[1])
 
     def _told(self) -> Design:
         """What the compared pairs tell, between traces that are independent and problems that are."""

@@ -106,11 +106,11 @@ def roc_draws(evaluation: Evaluation, scores: Floats, draws: int = BAND_DRAWS) -
     weights = evaluation.weights[:, :draws]
     total, count = np.zeros((len(GRID), weights.shape[1])), np.zeros(weights.shape[1])
     for stratum in evaluation.ranking.strata:
-        low, high, own = _shares(scores, evaluation.measurements.offsets, stratum, weights)
-        count += own.sum(axis=0)
-        total += np.stack([(own * _ramp(share, low, high)).sum(axis=0) for share in GRID])
-    found: Floats = np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
-    return found
+        low, high, stalled_weights = _shares(scores, evaluation.measurements.offsets, stratum, weights)
+        count += stalled_weights.sum(axis=0)
+        total += np.stack([(stalled_weights * _ramp(share, low, high)).sum(axis=0) for share in GRID])
+    recalls: Floats = np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+    return recalls
 
 
 def placebo_band(evaluation: Evaluation, accumulator: Accumulator | None = None) -> Band:
@@ -128,7 +128,7 @@ def placebo_band(evaluation: Evaluation, accumulator: Accumulator | None = None)
         return Band(np.zeros(0), np.zeros(0), np.zeros(0))
     offsets = evaluation.measurements.offsets
     curves = [evaluation.ranking.roc(scores, offsets) for scores in evaluation.noise(accumulator or Run(1))]
-    recalls = np.stack([np.interp(GRID, *found) for found in curves])
+    recalls = np.stack([np.interp(GRID, *roc) for roc in curves])
     return Band(GRID, recalls.min(axis=0), recalls.max(axis=0))
 
 
@@ -153,8 +153,8 @@ def values_at(curve: Curve, value: str, thresholds: Floats) -> Floats:
     silent = 0.0 if divided.get(value, 0) else float("nan")
     known = np.append(np.asarray(getattr(curve, value), dtype=np.float64), silent)
     # An alarm at x is an alarm at the next score that occurs: the curve lists every score that does.
-    found: Floats = known[np.searchsorted(curve.thresholds, thresholds, side="left")]
-    return found
+    values: Floats = known[np.searchsorted(curve.thresholds, thresholds, side="left")]
+    return values
 
 
 def _shares(
@@ -176,8 +176,8 @@ def _ramp(share: float, low: Floats, high: Floats) -> Floats:
     """1 right of `high`, 0 left of `low`, a straight line between; equal ends are a jump."""
     width = high - low
     line = np.divide(share - low, width, out=np.where(share >= low, 1.0, 0.0), where=width > 0)
-    found: Floats = np.clip(line, 0, 1)
-    return found
+    ramp: Floats = np.clip(line, 0, 1)
+    return ramp
 
 
 __all__ = ["Band", "Extremes", "extremes", "placebo_band", "roc_band", "roc_draws", "values_at"]

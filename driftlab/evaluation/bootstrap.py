@@ -44,8 +44,8 @@ class Bootstrap:
     weights: Counts
 
     def _side(self, stratum: Stratum) -> Side:
-        own, heavy = self.weights[stratum.stalled], self.weights[stratum.good]
-        return own, heavy, own.sum(axis=0), heavy.sum(axis=0)
+        light, heavy = self.weights[stratum.stalled], self.weights[stratum.good]
+        return light, heavy, light.sum(axis=0), heavy.sum(axis=0)
 
     @cached_property
     def _kept(self) -> list[Side] | None:
@@ -66,9 +66,9 @@ class Bootstrap:
         # trace says nothing, and its stalled traces leave the denominator too.
         total, count = np.zeros(self.weights.shape[1]), np.zeros(self.weights.shape[1])
         sides = self._kept or map(self._side, self.ranking.strata)
-        for (high, low), (own, heavy, stalled, good) in zip(compared, sides, strict=True):
-            way = _by_table if min(len(own), len(heavy)) <= NARROW * len(high) else _by_order
-            lower = way(high, low, own, heavy)
+        for (high, low), (stalled_weights, good_weights, stalled, good) in zip(compared, sides, strict=True):
+            way = _by_table if min(len(stalled_weights), len(good_weights)) <= NARROW * len(high) else _by_order
+            lower = way(high, low, stalled_weights, good_weights)
             if self.ranking.by_pair:  # each pair counts once, else each stalled trace
                 total += lower
                 count += stalled * good
@@ -96,8 +96,8 @@ def _won(high: Floats, good: Floats) -> Counts:
     """Mean table of pairs: 1 where the stalled trace scores higher, 1/2 where both score alike."""
     left, right = high[:, :, None], good[:, None, :]
     halves = (left > right).sum(axis=0, dtype=np.float32) + (left >= right).sum(axis=0, dtype=np.float32)
-    found: Counts = halves / np.float32(2 * len(high))
-    return found
+    table: Counts = halves / np.float32(2 * len(high))
+    return table
 
 
 def _by_order(high: Floats, good: Floats, own: Counts, heavy: Counts) -> Floats:

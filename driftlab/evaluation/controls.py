@@ -124,8 +124,8 @@ def average_precision(ranking: Ranking, scores: Floats, offsets: Ints, prevalenc
     values = np.concatenate([np.concatenate(pair) for pair in pairs])
     weights = np.concatenate([[1.0] * len(high) + [odds * len(high) / len(good)] * len(good) for high, good in pairs])
     kind = np.concatenate([[1] * len(high) + [0] * len(good) for high, good in pairs])
-    found = need("sklearn.metrics", "study").average_precision_score
-    return float(found(kind, values, sample_weight=weights))
+    average = need("sklearn.metrics", "study").average_precision_score
+    return float(average(kind, values, sample_weight=weights))
 
 
 def control_rows(task: str, evaluation: Evaluation) -> list[Row]:

@@ -277,8 +277,8 @@ class Evaluation:
 
 
 def _accumulator(detector: Detector) -> Accumulator:
-    found = getattr(detector, "accumulator", None)
-    return found if isinstance(found, Accumulator) else Run(detector.patience)
+    accumulator = getattr(detector, "accumulator", None)
+    return accumulator if isinstance(accumulator, Accumulator) else Run(detector.patience)
 
 
 def _check(scores: Floats, measurements: Measurements) -> None:

@@ -105,8 +105,8 @@ def coded(alarms: Ints, labels: Labels) -> Ints:
     stalled = np.where(alarms < labels.onset, _PREMATURE, np.where(alarms < labels.end, _HIT, _LATE))
     stalled = np.where(alarms < 0, _MISS, stalled)
     good = np.where(alarms < 0, _PASS, _FALSE_STOP)
-    found: Ints = np.where(labels.stalled, stalled, np.where(labels.good, good, _NONE))
-    return found
+    codes: Ints = np.where(labels.stalled, stalled, np.where(labels.good, good, _NONE))
+    return codes
 
 
 def ratio(part: Any, whole: Any) -> Any:

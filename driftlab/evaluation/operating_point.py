@@ -71,13 +71,13 @@ def operating_point(
     # on them they are too narrow: `cross_validate` and `certify` are for that.
     labels = Labels.of(measured.infos, measured.lengths)
     alarms = first_alarms(scores, measured.offsets, threshold)
-    found, named = tally(alarms, labels, detector.patience), outcomes(alarms, labels)
+    counts, named = tally(alarms, labels, detector.patience), outcomes(alarms, labels)
     groups = np.array([info.group for info in measured.infos], dtype=object).reshape(-1, 2)
     # Recall and the false-stop rate do not depend on how many runs stall; precision does, so its prevalence stands
     # beside it.
-    here = float(ratio(found.n_stalled, found.n_stalled + found.n_good))
-    row: Row = {"threshold": threshold, "n_stalled": found.n_stalled, "n_good": found.n_good}
-    row |= {"undetectable": found.undetectable, "prevalence": here}
+    here = float(ratio(counts.n_stalled, counts.n_stalled + counts.n_good))
+    row: Row = {"threshold": threshold, "n_stalled": counts.n_stalled, "n_good": counts.n_good}
+    row |= {"undetectable": counts.undetectable, "prevalence": here}
     fired = (labels.stalled | labels.good) & (alarms >= 0)
     shares = {
         "precision": ("hit", fired),
@@ -86,14 +86,14 @@ def operating_point(
     }
     for name, (word, among) in shares.items():
         row |= _share(name, (named == word)[among], groups[among], level)
-    row |= {"precision_at": found.precision_at(here if prevalence is None else prevalence)}
-    row |= {"attainable": found.attainable, "saved": found.saved}
-    row |= {"premature": found.premature, "late": found.late, "miss": found.miss}
-    row |= per_100(found.false_stop, found.good_steps - found.lost_steps, level)
+    row |= {"precision_at": counts.precision_at(here if prevalence is None else prevalence)}
+    row |= {"attainable": counts.attainable, "saved": counts.saved}
+    row |= {"premature": counts.premature, "late": counts.late, "miss": counts.miss}
+    row |= per_100(counts.false_stop, counts.good_steps - counts.lost_steps, level)
     delays = delays_of(alarms, labels)
     slow = float(np.quantile(delays, 0.9)) if len(delays) else math.nan
-    row |= {"delay": found.delay, "delay_mean": found.mean_delay, "delay_90": slow}
-    row |= {"wasted_steps": found.wasted_steps, "lost_steps": found.lost_steps}
+    row |= {"delay": counts.delay, "delay_mean": counts.mean_delay, "delay_90": slow}
+    row |= {"wasted_steps": counts.wasted_steps, "lost_steps": counts.lost_steps}
     return row | _costs(alarms, labels, measured)
 
 
@@ -155,7 +155,7 @@ def _share(name: str, flags: NDArray[np.bool_], groups: NDArray[Any], level: flo
 def _costs(alarms: Ints, labels: Labels, measured: Measurements, units: Iterable[str] = UNITS) -> Row:
     row: Row = {}
     for unit in units:
-        found = cost(alarms, labels, measured, unit)
-        if found is not None:
-            row |= {f"{word}_{unit}": getattr(found, word) for word in ("saved", "wasted", "lost")}
+        costs = cost(alarms, labels, measured, unit)
+        if costs is not None:
+            row |= {f"{word}_{unit}": getattr(costs, word) for word in ("saved", "wasted", "lost")}
     return row

@@ -169,8 +169,8 @@ def maxima(scores: Floats, offsets: Ints, stratum: Stratum) -> Maxima:
 def _largest(scores: Floats, offsets: Ints, rows: Ints, stratum: Stratum) -> Floats:
     """Largest score of each trace over the stratum's steps, cut at the trace's end."""
     steps = np.arange(stratum.start, stratum.start + stratum.width)[:, None]
-    found: Floats = scores[..., np.minimum(offsets[rows] + steps, offsets[rows + 1] - 1)].max(axis=-2)
-    return found
+    largest: Floats = scores[..., np.minimum(offsets[rows] + steps, offsets[rows + 1] - 1)].max(axis=-2)
+    return largest
 
 
 def _lower(high: Floats, ordered: Floats) -> float:

@@ -136,8 +136,8 @@ def delays_of(alarms: Ints, labels: Labels) -> Ints:
     [2]
     """
     hits = outcomes(alarms, labels) == "hit"
-    found: Ints = (alarms - labels.onset)[hits]
-    return found
+    delays: Ints = (alarms - labels.onset)[hits]
+    return delays
 
 
 _FIELD = {"false stop": "false_stop", "pass": "passed"}

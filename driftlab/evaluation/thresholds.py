@@ -47,8 +47,8 @@ class Curve(Rates):
     @property
     def mean_delay(self) -> Floats:
         """Mean alarm - onset over hits, in steps."""
-        found: Floats = ratio(self.delay_steps, self.hit)
-        return found
+        delay: Floats = ratio(self.delay_steps, self.hit)
+        return delay
 
     def at_limit(self, max_false_stop: float) -> float:
         """Return the threshold that saves most among those whose false-stop rate here is within the limit.
@@ -119,10 +119,10 @@ def curves(scores: Floats, offsets: Ints, labels: Labels, members: NDArray[np.bo
     grid, high = np.unique(high, return_inverse=True)
     low = np.searchsorted(grid, low, side="right")
     code = _LINE[coded(t, labels.take(trace))]
-    told = np.flatnonzero(code >= 0)
-    found = _Falls(members[:, trace[told]], code[told], low[told], high[told], len(grid))
-    after, delay = (labels.lengths[trace] - 1 - t)[told], (t - labels.onset[trace])[told]
-    counts = [*found.counts(), found.over_hits(after), found.over_hits(delay)]
+    rows = np.flatnonzero(code >= 0)
+    falls = _Falls(members[:, trace[rows]], code[rows], low[rows], high[rows], len(grid))
+    after, delay = (labels.lengths[trace] - 1 - t)[rows], (t - labels.onset[trace])[rows]
+    counts = [*falls.counts(), falls.over_hits(after), falls.over_hits(delay)]
     names = ("hit", "premature", "late", "false_stop", "saved_steps", "delay_steps")
     whole: dict[str, Any] = {
         "n_stalled": (members @ labels.stalled.astype(np.int64))[:, None],
@@ -145,8 +145,8 @@ class _Falls:
     def counts(self) -> Ints:
         """Return how many of each outcome, (4, n_sets, n_thresholds)."""
         sets, rows = np.nonzero(self.inside)
-        found = self._summed(self.code[rows] * len(self.inside) + sets, rows, None, len(ALARMS) * len(self.inside))
-        return found.reshape(len(ALARMS), len(self.inside), self.size)
+        sums = self._summed(self.code[rows] * len(self.inside) + sets, rows, None, len(ALARMS) * len(self.inside))
+        return sums.reshape(len(ALARMS), len(self.inside), self.size)
 
     def over_hits(self, weight: Ints) -> Ints:
         """Return a weight summed over hits, (n_sets, n_thresholds)."""

@@ -58,8 +58,8 @@ class Gate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for strict JSON."""
-        found: dict[str, Any] = for_json(vars(self) | {"tally": vars(self.tally), "saved": self.tally.saved})
-        return found
+        plain: dict[str, Any] = for_json(vars(self) | {"tally": vars(self.tally), "saved": self.tally.saved})
+        return plain
 
     def __str__(self) -> str:
         head = "gate passed" if self.passed else "gate FAILED"
@@ -110,19 +110,21 @@ def gate(
     limits = {"min_recall": min_recall, "max_false_stop": max_false_stop, "min_saved": min_saved}
     _check(limits)
     policy = _stopping(Policy.of(policy))
-    judged = FinishedRuns.of(policy, traces)
-    labels, found, named = judged.labels, judged.tally(), judged.outcomes
-    recall = _bounds(named == "hit", labels.stalled, judged.covered, level)
-    stops = _bounds(named == "false stop", labels.good, judged.covered, level)
+    finished = FinishedRuns.of(policy, traces)
+    labels, counts, named = finished.labels, finished.tally(), finished.outcomes
+    recall = _bounds(named == "hit", labels.stalled, finished.covered, level)
+    stops = _bounds(named == "false stop", labels.good, finished.covered, level)
     reasons = [
-        _least("recall", recall, min_recall, f"{found.hit} of {found.n_stalled} stalls hit"),
-        _most("false-stop rate", stops, max_false_stop, f"{found.false_stop} of {found.n_good} good traces stopped"),
-        _least("saved", (found.saved,) * 3, min_saved, f"{found.saved_steps} of {found.stalled_steps} stalled steps"),
+        _least("recall", recall, min_recall, f"{counts.hit} of {counts.n_stalled} stalls hit"),
+        _most("false-stop rate", stops, max_false_stop, f"{counts.false_stop} of {counts.n_good} good traces stopped"),
+        _least(
+            "saved", (counts.saved,) * 3, min_saved, f"{counts.saved_steps} of {counts.stalled_steps} stalled steps"
+        ),
     ]
-    told = [reason for reason in reasons if reason is not None]
-    failed = tuple(words for kept, words in told if not kept)
-    notes = (*strangers(policy, judged.traces), *_uncovered(len(judged.traces) - len(judged.covered)))
-    return Gate(not failed, failed or tuple(words for _, words in told), notes, found, recall, stops)
+    checked = [reason for reason in reasons if reason is not None]
+    failed = tuple(words for kept, words in checked if not kept)
+    notes = (*strangers(policy, finished.traces), *_uncovered(len(finished.traces) - len(finished.covered)))
+    return Gate(not failed, failed or tuple(words for _, words in checked), notes, counts, recall, stops)
 
 
 Bounds = tuple[float, float, float]

@@ -105,14 +105,14 @@ def replay(policy: Policy | StopRule, traces: Iterable[Trace]) -> Replay:
     ('hit', 2, 2)
     """
     policy = Policy.of(policy)
-    judged = FinishedRuns.of(policy, traces)
-    found = zip(judged.covered, judged.alarms, judged.outcomes, strict=True)
-    runs = [_replayed(policy, trace, int(alarm), str(word)) for trace, alarm, word in found]
+    finished = FinishedRuns.of(policy, traces)
+    alarmed = zip(finished.covered, finished.alarms, finished.outcomes, strict=True)
+    runs = [_replayed(policy, trace, int(alarm), str(word)) for trace, alarm, word in alarmed]
     rows: dict[str, list[int]] = {}
-    for place, trace in enumerate(judged.covered):
+    for place, trace in enumerate(finished.covered):
         rows.setdefault(trace.task or "", []).append(place)
-    tallies = {task: judged.tally(rows[task]) for task in sorted(rows)}
-    return Replay(tuple(runs), tallies, tuple(_notes(policy, judged.traces)))
+    tallies = {task: finished.tally(rows[task]) for task in sorted(rows)}
+    return Replay(tuple(runs), tallies, tuple(_notes(policy, finished.traces)))
 
 
 def _replayed(policy: Policy, trace: Trace, alarm: int, outcome: str) -> ReplayedRun:
@@ -126,8 +126,8 @@ def _replayed(policy: Policy, trace: Trace, alarm: int, outcome: str) -> Replaye
         return ReplayedRun(**known, alarm=None, action="", outcome=outcome, after=0, why="")
     # The monitor explains its alarm; law 12 says that it raises the same one.
     # A trace without a task meets only the rules for any; a monitor without one would run them all.
-    own = replace(policy, rules=policy.rules_for(trace.task))
-    monitor = Monitor(own, task=trace.task, trace_id=trace.id, signals=trace.signal_specs)
+    of_task = replace(policy, rules=policy.rules_for(trace.task))
+    monitor = Monitor(of_task, task=trace.task, trace_id=trace.id, signals=trace.signal_specs)
     verdict = [monitor.update(step) for step in trace.steps[: alarm + 1]][-1]
     after = len(trace.steps) - 1 - alarm
     return ReplayedRun(**known, alarm=alarm, action=verdict.action, outcome=outcome, after=after, why=verdict.evidence)
@@ -140,8 +140,8 @@ def _notes(policy: Policy, traces: Sequence[Trace]) -> Iterator[str]:
     yield from strangers(policy, traces)
 
 
-def _line(task: str, found: Tally) -> str:
-    saved = f"{found.saved:.0%} of stalled steps saved" if found.n_stalled else "nothing to save"
-    hits = f"{found.hit} of {found.n_stalled} stalls hit, {saved}"
-    stops = f"{found.false_stop} of {found.n_good} good runs stopped"
-    return f"{task or '(no task)'}: {hits}, {found.premature} premature; {stops}"
+def _line(task: str, counts: Tally) -> str:
+    saved = f"{counts.saved:.0%} of stalled steps saved" if counts.n_stalled else "nothing to save"
+    hits = f"{counts.hit} of {counts.n_stalled} stalls hit, {saved}"
+    stops = f"{counts.false_stop} of {counts.n_good} good runs stopped"
+    return f"{task or '(no task)'}: {hits}, {counts.premature} premature; {stops}"

@@ -5,10 +5,13 @@ import importlib.metadata
 import warnings
 from collections.abc import Iterable, Mapping
 
+import numpy as np
+
 from driftlab._util.errors import DriftlabWarning, InputError
 from driftlab.metrics.cache import content_key
 from driftlab.metrics.column import Column
 from driftlab.metrics.embedding import Embedding
+from driftlab.metrics.measurements import Measurements
 from driftlab.trace.schema import Trace
 from driftlab.trace.views import MASKS
 
@@ -79,7 +82,7 @@ def check_models(inputs: Iterable[Column], stamps: Mapping[str, str]) -> None:
             warnings.warn(f"{message}; calibrate again", DriftlabWarning, stacklevel=4)
 
 
-def data_hash(traces: Iterable[Trace]) -> str:
+def data_hash(traces: Iterable[Trace] | Measurements) -> str:
     """Return what stands for the steps and the labels of a corpus, whatever the order of its traces.
 
     Examples
@@ -88,9 +91,18 @@ def data_hash(traces: Iterable[Trace]) -> str:
     >>> data_hash([one, two]) == data_hash([two, one])
     True
     """
+    if isinstance(traces, Measurements):
+        return _numbers_hash(traces)
     lines = sorted(f"{trace.id}\0{trace.label}\0{trace.stalls}\0{content_key(trace)}" for trace in traces)
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _stamp(name: str) -> str:
     return f"v{MASKS[name].version} {MASKS[name].digest}"
+
+
+def _numbers_hash(measured: Measurements) -> str:
+    digest = hashlib.sha256(repr([measured.infos, measured.offsets.tolist()]).encode("utf-8", "surrogatepass"))
+    for column in sorted(measured.columns, key=repr):
+        digest.update(repr(column).encode() + np.ascontiguousarray(measured.columns[column]).tobytes())
+    return f"numbers:{digest.hexdigest()[:16]}"

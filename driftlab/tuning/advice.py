@@ -46,7 +46,7 @@ def cost_curve(curve: Curve, price: Price) -> Any:
 
 def advice(
     verdict: str,
-    found: Tally,
+    counts: Tally,
     *,
     precision: float = math.nan,
     price: Price | None = None,
@@ -61,7 +61,7 @@ def advice(
     ----------
     verdict : str
         Of the rule's metric beside its controls (`auc.verdict`); empty where there was none.
-    found : Tally
+    counts : Tally
         On traces that did not choose the rule.
     precision : float
         At the fleet's prevalence.
@@ -89,9 +89,9 @@ def advice(
     """
     # All reasons, not the first: who fixes one should know of the next.
     against = list(_unproven(verdict))
-    against += [f"do not deploy: the rule can only watch: {blind}"] if blind else _harmful(found, limit, cap)
-    if price is not None and not float(price(found)) > 0:
-        against.append(f"do not deploy: at {price} it earns {float(price(found)):.2f} a run")
+    against += [f"do not deploy: the rule can only watch: {blind}"] if blind else _harmful(counts, limit, cap)
+    if price is not None and not float(price(counts)) > 0:
+        against.append(f"do not deploy: at {price} it earns {float(price(counts)):.2f} a run")
     if luck:
         against.append(f"do not deploy: there are too few traces to choose from, this may be luck: {luck}")
     if precision < 0.5:
@@ -99,7 +99,7 @@ def advice(
         against.append(f"do not stop by it: {wrong}; flag instead")
     if against:
         return False, tuple(against)
-    return True, (f"deploy: {found.hit} of {found.n_stalled} stalls hit, {found.saved:.0%} of their steps saved",)
+    return True, (f"deploy: {counts.hit} of {counts.n_stalled} stalls hit, {counts.saved:.0%} of their steps saved",)
 
 
 def _unproven(verdict: str) -> Iterable[str]:
@@ -115,31 +115,32 @@ def _unproven(verdict: str) -> Iterable[str]:
         yield f"do not deploy yet: the metric {verdict.rpartition('; ')[-1]}"
 
 
-def _harmful(found: Tally, limit: float | None, cap: float | None) -> Iterable[str]:
+def _harmful(counts: Tally, limit: float | None, cap: float | None) -> Iterable[str]:
     """What the outcomes say against the rule."""
-    if not found.n_stalled:
+    if not counts.n_stalled:
         yield "do not deploy: there is no stalled trace to measure recall on"
-    elif found.hit == 0:
-        yield f"do not deploy: none of {found.n_stalled} stalls was hit"
-    elif cap is None and found.saved < SLOW:
-        yield f"do not deploy: {found.saved:.1%} of stalled steps are saved, a cap on steps may do as well"
-    elif cap is not None and found.saved <= cap:
-        saved = f"it saves {cap:.1%} of stalled steps, the rule {found.saved:.1%}"
+    elif counts.hit == 0:
+        yield f"do not deploy: none of {counts.n_stalled} stalls was hit"
+    elif cap is None and counts.saved < SLOW:
+        yield f"do not deploy: {counts.saved:.1%} of stalled steps are saved, a cap on steps may do as well"
+    elif cap is not None and counts.saved <= cap:
+        saved = f"it saves {cap:.1%} of stalled steps, the rule {counts.saved:.1%}"
         yield f"do not deploy: counting steps does as well: {saved}"
-    if not found.n_good:
+    if not counts.n_good:
         yield "do not deploy: there is no good trace to measure false stops on"
     # The lower exact bound: the promise is broken only when that many stops would be luck in fewer than 1 of 40
     # samples.
-    elif limit is not None and proportion(found.false_stop, found.n_good, "beta")[0] > limit:
-        stopped = f"{found.false_stop} of {found.n_good} good traces stopped, {limit:.0%} allowed"
+    elif limit is not None and proportion(counts.false_stop, counts.n_good, "beta")[0] > limit:
+        stopped = f"{counts.false_stop} of {counts.n_good} good traces stopped, {limit:.0%} allowed"
         yield f"do not deploy: it broke its promise: {stopped}"
     # In steps, the one currency that every run has: without a price a rule must at least not lose more than it
     # saves.
-    if found.lost_steps >= found.saved_steps and found.hit:
-        steps = f"{found.lost_steps} steps of good traces and saves {found.saved_steps} of stalled ones"
+    if counts.lost_steps >= counts.saved_steps and counts.hit:
+        steps = f"{counts.lost_steps} steps of good traces and saves {counts.saved_steps} of stalled ones"
         yield f"do not deploy: it loses {steps}"
-    if found.false_stop_rate >= found.recall:
-        yield f"do not deploy: it stops {found.false_stop_rate:.0%} of good runs and hits {found.recall:.0%} of stalls"
+    if counts.false_stop_rate >= counts.recall:
+        hits = f"hits {counts.recall:.0%} of stalls"
+        yield f"do not deploy: it stops {counts.false_stop_rate:.0%} of good runs and {hits}"
     # Before the onset the run still made progress: such a rule sees slow work, not stalls.
-    if found.premature > found.hit:
+    if counts.premature > counts.hit:
         yield "do not deploy: most alarms come before the stall; convergence is slow here, or onsets are marked late"

@@ -1,6 +1,5 @@
 """A stop rule chosen on some problems, certified on others."""
 
-import hashlib
 import math
 import os
 from collections.abc import Iterable, Sequence
@@ -18,8 +17,8 @@ from driftlab.evaluation.labels import Floats, Labels
 from driftlab.evaluation.tally import Tally, curve, tally
 from driftlab.metrics import Metric
 from driftlab.metrics.measurements import Measurements, measure
-from driftlab.rules import provenance
 from driftlab.rules.policy import StopRule
+from driftlab.rules.provenance import data_hash
 from driftlab.trace.schema import Trace
 from driftlab.trace.split import problems
 from driftlab.trace.summary import shared_specs
@@ -133,24 +132,34 @@ def calibrate(
     # Chosen on some problems, certified on others: a threshold certified on what chose it would break its promise.
     how = Procedure(objective, max_false_stop, max_false_stop is not None, None if promise == "mean" else risk, share)
     made = _reused if share == 1 else _split
-    best, found, rest, rows = made(measured, wanted, how, seed)
-    origin = {"data": _data(chosen), "seed": seed, "share": share, "candidates": len(rows), "selection": _words(how)}
+    best, certificate, rest, rows = made(measured, wanted, how, seed)
+    origin = {
+        "data": data_hash(chosen),
+        "seed": seed,
+        "share": share,
+        "candidates": len(rows),
+        "selection": _words(how),
+    }
     origin |= {"max_false_stop": "none" if max_false_stop is None else max_false_stop}
-    estimate = _estimate(measured, wanted, how, found, (folds, repeats, seed))
+    estimate = _estimate(measured, wanted, how, certificate, (folds, repeats, seed))
     evidence = {"sources": ", ".join(sorted({info.source or "(none)" for info in measured.infos}))}
     # Numbers stay with the rule: a file that says 0.05 without how many runs it rests on is an anecdote.
     evidence |= {"apart": " that chose nothing" if share < 1 else f" that chose too: paid for by risk / {len(rows)}"}
     evidence |= {
         f"nested_{name}": getattr(estimate, name) for name in ("recall", "false_stop_rate", "youden") if estimate
     }
-    rule, counted = _ruled(best, found, rest, task, evidence)
+    rule, counted = _ruled(best, certificate, rest, task, evidence)
     rule = replace(rule, signals=shared_specs(measured.infos))
     softer = None if nudge is None else _nudge(rule, (rest, measured), nudge, how.risk, seed)
-    return Calibration(rule, counted, found.n_good, found.missing, _frame(rows), origin, estimate, softer)
+    return Calibration(rule, counted, certificate.n_good, certificate.missing, _frame(rows), origin, estimate, softer)
 
 
 def _estimate(
-    measured: Measurements, wanted: Sequence[Detector], how: Procedure, found: Certificate, plan: tuple[int, int, int]
+    measured: Measurements,
+    wanted: Sequence[Detector],
+    how: Procedure,
+    certificate: Certificate,
+    plan: tuple[int, int, int],
 ) -> CrossValidation | None:
     """Cross-validate the procedure with folds so many that what is left of a fold can still certify."""
     folds, repeats, seed = plan
@@ -160,11 +169,11 @@ def _estimate(
         # The estimate is of the procedure as it is used. Where a fold leaves too few good problems to certify, it
         # would be of another one, which only ever watches.
         least = good_traces_needed(how.limit or LIMIT, how.risk)
-        if found.n_good < least:
+        if certificate.n_good < least:
             return untold("the rule only watches")
-        enough = [k for k in range(folds, MOST_FOLDS + 1) if found.n_good * (k - 1) / k >= least + 1]
+        enough = [k for k in range(folds, MOST_FOLDS + 1) if certificate.n_good * (k - 1) / k >= least + 1]
         if not enough:
-            return untold(f"of {found.n_good} good traces a fold leaves too few to certify, which takes {least}")
+            return untold(f"of {certificate.n_good} good traces a fold leaves too few to certify, which takes {least}")
         folds = enough[0]
     return cross_validate(measured, wanted, how, folds=folds, repeats=repeats, seed=seed)
 
@@ -190,20 +199,17 @@ def _split(measured: Measurements, wanted: Sequence[Detector], how: Procedure, s
 def _reused(measured: Measurements, wanted: Sequence[Detector], how: Procedure, seed: int) -> Made:
     """Certify every detector on all problems, then choose: the promise is paid for all of them."""
     scores = score(measured, wanted)
-    found = certify_grid(measured, scores, how.limit or LIMIT, how.risk or RISK, seed=seed)
+    certificates = certify_grid(measured, scores, how.limit or LIMIT, how.risk or RISK, seed=seed)
     rows = _candidates(measured, scores, how)
-    labels = Labels.of(measured.infos, measured.lengths)
+    labels, value = Labels.of(measured.infos, measured.lengths), objective_named(how.objective)
     for row in rows:
-        each = StopRule(row["detector"], found[row["detector"]].threshold)
-        made, counted = curve(scores[each.detector], measured.offsets, labels), tally(each.alarms(measured), labels)
-        row["threshold"], row["objective"] = (
-            each.threshold,
-            value_at(each.threshold, made, objective_named(how.objective)),
-        )
-        row.update({name: getattr(counted, name) for name in RATES})
+        rule = StopRule(row["detector"], certificates[row["detector"]].threshold)
+        made, counted = curve(scores[rule.detector], measured.offsets, labels), tally(rule.alarms(measured), labels)
+        row |= {"threshold": rule.threshold, "objective": value_at(rule.threshold, made, value)}
+        row |= {name: getattr(counted, name) for name in RATES}
     # Sorted again: what a rule is worth at the certified threshold, not at the one it would have liked.
     rows.sort(key=lambda row: -row["objective"])
-    return rows[0]["detector"], found[rows[0]["detector"]], measured, rows
+    return rows[0]["detector"], certificates[rows[0]["detector"]], measured, rows
 
 
 def halves(measured: Measurements, share: float, seed: int) -> tuple[Measurements, Measurements]:
@@ -219,15 +225,19 @@ def _candidates(measured: Measurements, scores: dict[Detector, Floats], how: Pro
 
 
 def _ruled(
-    best: Detector, found: Certificate, rest: Measurements, task: str | None, evidence: dict[str, Any]
+    best: Detector, certificate: Certificate, rest: Measurements, task: str | None, evidence: dict[str, Any]
 ) -> tuple[StopRule, Tally]:
-    bare = StopRule(best, found.threshold, task)
+    bare = StopRule(best, certificate.threshold, task)
     counted = tally(bare.alarms(rest), Labels.of(rest.infos, rest.lengths), best.patience)
     names = ("precision", "recall", "saved", "false_stop_rate", "premature", "late", "delay", "n_stalled", "n_good")
-    told: dict[str, Any] = {"promise": found.promise, "good_problems": found.n_good, "missing": found.missing}
-    told |= {"why": found.why} if found.why else {}
-    told |= {name: getattr(counted, name) for name in names}
-    return StopRule(best, found.threshold, task, evidence=told | evidence), counted
+    promised: dict[str, Any] = {
+        "promise": certificate.promise,
+        "good_problems": certificate.n_good,
+        "missing": certificate.missing,
+    }
+    promised |= {"why": certificate.why} if certificate.why else {}
+    promised |= {name: getattr(counted, name) for name in names}
+    return StopRule(best, certificate.threshold, task, evidence=promised | evidence), counted
 
 
 def _nudge(
@@ -235,21 +245,21 @@ def _nudge(
 ) -> StopRule:
     rest, everything = parts
     observed = rule.detector.scores(everything)  # as for the stop: with other scores the nudge could come after it
-    found = certify(rest, rule.detector, limit, risk, seed=seed, observed=observed)
-    evidence: dict[str, Any] = {"promise": found.promise, "good_problems": found.n_good}
+    certificate = certify(rest, rule.detector, limit, risk, seed=seed, observed=observed)
+    evidence: dict[str, Any] = {"promise": certificate.promise, "good_problems": certificate.n_good}
     evidence |= {"sources": rule.evidence["sources"]}
-    return replace(rule, threshold=found.threshold, action="nudge", evidence=evidence)
+    return replace(rule, threshold=certificate.threshold, action="nudge", evidence=evidence)
 
 
 def _of_task(traces: Iterable[Trace] | Measurements, task: str | None) -> list[Trace] | Measurements:
-    walked: Sequence[Any] = traces.infos if isinstance(traces, Measurements) else list(traces)
-    rows = [place for place, trace in enumerate(walked) if task is None or trace.task == task]
-    if not walked:
+    runs: Sequence[Any] = traces.infos if isinstance(traces, Measurements) else list(traces)
+    rows = [place for place, trace in enumerate(runs) if task is None or trace.task == task]
+    if not runs:
         raise InputError("there are no traces: nothing can be calibrated")
     if not rows:
-        tasks = sorted({trace.task for trace in walked if trace.task is not None})
+        tasks = sorted({trace.task for trace in runs if trace.task is not None})
         raise InputError(f"no trace has task {task!r}; tasks: {', '.join(tasks) or '(none)'}")
-    return traces.take(rows) if isinstance(traces, Measurements) else [walked[place] for place in rows]
+    return traces.take(rows) if isinstance(traces, Measurements) else [runs[place] for place in rows]
 
 
 def _one_seed(seed: int | None, random_state: int | None) -> int:
@@ -273,15 +283,6 @@ def _check(promise: str, share: float, highest: float | None, nudge: float | Non
         )
     if nudge is not None and not (highest or 0) < nudge < 1:
         raise InputError(f"nudge must lie between max_false_stop ({highest}) and 1, got {nudge!r}")
-
-
-def _data(chosen: list[Trace] | Measurements) -> str:
-    if not isinstance(chosen, Measurements):
-        return provenance.data_hash(chosen)
-    found = hashlib.sha256(repr([chosen.infos, chosen.offsets.tolist()]).encode("utf-8", "surrogatepass"))
-    for each in sorted(chosen.columns, key=repr):
-        found.update(repr(each).encode() + np.ascontiguousarray(chosen.columns[each]).tobytes())
-    return f"numbers:{found.hexdigest()[:16]}"
 
 
 def _words(how: Procedure) -> str:

@@ -65,8 +65,8 @@ class Cell:
     @property
     def view(self) -> str:
         """View of the metric, the signal's name, or empty."""
-        found = self.detector.metric if isinstance(self.detector, Plateau) else None
-        return getattr(found, "view", getattr(found, "signal", ""))
+        metric = self.detector.metric if isinstance(self.detector, Plateau) else None
+        return getattr(metric, "view", getattr(metric, "signal", ""))
 
     @property
     def blank(self) -> bool:
@@ -124,10 +124,10 @@ def cells_of(task: str, evaluation: Evaluation, wanted: Sequence[Detector], aske
     >>> [cell.verdict for cell in cells_of("", evaluation, [StepCount()], plan(runs, []))]
     ['undefined: no stalled traces']
     """
-    blank = {each: asked.circular(each) or _absent(evaluation, each) for each in wanted}
-    scores = score(evaluation.measurements, [each for each in wanted if not blank[each]])
-    for each, why in blank.items():
-        yield _hidden(task, evaluation, each, why) if why else _judged(task, evaluation, each, scores[each])
+    blank = {wished: asked.circular(wished) or _absent(evaluation, wished) for wished in wanted}
+    scores = score(evaluation.measurements, [wished for wished in wanted if not blank[wished]])
+    for wished, why in blank.items():
+        yield _hidden(task, evaluation, wished, why) if why else _judged(task, evaluation, wished, scores[wished])
 
 
 def _judged(task: str, evaluation: Evaluation, detector: Detector, scores: Floats) -> Cell:
@@ -138,9 +138,9 @@ def _absent(evaluation: Evaluation, detector: Detector) -> str:
     """Say that no step of the task has anything the detector reads; empty when one has."""
     measured = evaluation.measurements
     # Of other inputs silence may be what they found: no call was made again.
-    found = not all(isinstance(each, Metric | Symbol) for each in detector.needs)
-    found = found or any(measured.missing(each) < len(measured.infos) for each in detector.needs)
-    return "" if found or not detector.needs or not measured.offsets[-1] else "absent from this task"
+    spoken = not all(isinstance(each, Metric | Symbol) for each in detector.needs)
+    spoken = spoken or any(measured.missing(each) < len(measured.infos) for each in detector.needs)
+    return "" if spoken or not detector.needs or not measured.offsets[-1] else "absent from this task"
 
 
 def _hidden(task: str, evaluation: Evaluation, detector: Detector, why: str) -> Cell:

@@ -118,8 +118,8 @@ def _fitted(
 
 def _features(parts: Sequence[Detector], measured: Measurements) -> NDArray[np.float64]:
     """Return scores and their fading means, shape (n_steps, 2 * n_parts)."""
-    found = score(measured, parts)
-    now = np.stack([found[part] for part in parts], axis=1)
+    scores = score(measured, parts)
+    now = np.stack([scores[part] for part in parts], axis=1)
     faded, decay = np.zeros_like(now), Learned.decay
     for start, end in zip(measured.offsets[:-1], measured.offsets[1:], strict=True):
         # The same recursion in the same order as `Learned.advance`: the fit must see what the live loop will

@@ -149,9 +149,9 @@ def cross_validate(
     choosing = _choosing(measured, train, procedure, seed)
     # The last set is everything: what a choice on the same traces would report.
     everyone = np.vstack([choosing, np.ones(len(labels.lengths), dtype=bool)])
-    found = choices(scores, measured.offsets, labels, everyone, objective=procedure.objective, limit=procedure.limit)
-    rules = [_rule(found, row, measured, train[row] & ~choosing[row], procedure) for row in range(len(train))]
-    return _pooled(rules, place, measured, labels, _reported(found))
+    chosen = choices(scores, measured.offsets, labels, everyone, objective=procedure.objective, limit=procedure.limit)
+    rules = [_rule(chosen, row, measured, train[row] & ~choosing[row], procedure) for row in range(len(train))]
+    return _pooled(rules, place, measured, labels, _reported(chosen))
 
 
 Rule = tuple[Detector, float, Floats]
@@ -169,9 +169,9 @@ def _choosing(measured: Measurements, train: NDArray[np.bool_], procedure: Proce
     return np.stack(rows)
 
 
-def _rule(found: Sequence[Choice], row: int, measured: Measurements, rest: NDArray[np.bool_], how: Procedure) -> Rule:
+def _rule(chosen: Sequence[Choice], row: int, measured: Measurements, rest: NDArray[np.bool_], how: Procedure) -> Rule:
     # Of equals the first asked for: a tie may not depend on the order of a set.
-    best = max(found, key=lambda each: each.objective[row])
+    best = max(chosen, key=lambda each: each.objective[row])
     if not how.certify or how.limit is None:
         return best.detector, best.threshold(row), best.scores
     inside = np.flatnonzero(rest)
@@ -181,8 +181,8 @@ def _rule(found: Sequence[Choice], row: int, measured: Measurements, rest: NDArr
     return best.detector, certified(maxima, best.scores, best.detector, how.limit, how.risk).threshold, best.scores
 
 
-def _reported(found: Sequence[Choice]) -> float:
-    best = max(found, key=lambda each: each.objective[-1])
+def _reported(chosen: Sequence[Choice]) -> float:
+    best = max(chosen, key=lambda each: each.objective[-1])
     if not np.isfinite(best.objective[-1]):
         return 0.0  # nothing is allowed: no alarm, no false stop
     rates = best.rates(-1)
@@ -194,10 +194,10 @@ def _pooled(
 ) -> CrossValidation:
     """Join the decisions of all folds, each on the traces that were left out of it."""
     alarms, rows, number = np.full(place.shape, -1, dtype=np.int64), [], 0
-    for repeat, own in enumerate(place):
-        for fold in range(int(own.max()) + 1):
+    for repeat, folds in enumerate(place):
+        for fold in range(int(folds.max()) + 1):
             detector, threshold, scores = rules[number]
-            inside = own == fold
+            inside = folds == fold
             alarms[repeat, inside] = first_alarms(scores, measured.offsets, threshold)[inside]
             own_rates = _rates(alarms[[repeat]][:, inside], labels.take(inside))
             rates = {name: float(value[0]) for name, value in own_rates.items()}
@@ -254,12 +254,12 @@ def _intervals(
     weights = cluster_weights([info.group for info in measured.infos], DRAWS, 0)
     # With test share 1 / k: variance times 1 + k * n_test / n_train = 1 + k / (k - 1), their corrected resampled
     # t-test.
-    wider, found = math.sqrt(1 + folds / (folds - 1)), {}
+    wider, intervals = math.sqrt(1 + folds / (folds - 1)), {}
     for name, values in _rates(alarms, labels, weights).items():
         low, high = (means[name] + wider * (bound - means[name]) for bound in percentile(values, LEVEL))
         least = -1.0 if name == "youden" else 0.0
-        found[name] = (float(np.clip(low, least, 1.0)), float(np.clip(high, least, 1.0)))
-    return found
+        intervals[name] = (float(np.clip(low, least, 1.0)), float(np.clip(high, least, 1.0)))
+    return intervals
 
 
 def untold(why: str) -> CrossValidation:

@@ -175,14 +175,14 @@ class Choice:
         margin, middle = margin_of(self.detector), low + (high - low) / 2
         # Other traces may score inside the range: the threshold goes to the middle of a gap they leave.
         below = float(self.scores[self.scores <= middle].max(initial=low))
-        found = above(max(low, below), self.scores, margin)
-        return found if found <= high else above(low, self.scores, margin)
+        cut = above(max(low, below), self.scores, margin)
+        return cut if cut <= high else above(low, self.scores, margin)
 
     def rates(self, row: int = 0) -> dict[str, float]:
         """Return share saved, recall and false-stop rate on the set itself: the best of many, so too good."""
         if not np.isfinite(self.objective[row]):  # no alarm: 0 of those there are
-            found = self.curve
-            whole = {"saved": found.stalled_steps, "recall": found.n_stalled, "false_stop_rate": found.n_good}
+            curve = self.curve
+            whole = {"saved": curve.stalled_steps, "recall": curve.n_stalled, "false_stop_rate": curve.n_good}
             return {name: float(ratio(0, count[row, 0])) for name, count in whole.items()}
         place = self.place[row]
         return {n: float(getattr(self.curve, n)[row, place]) for n in RATES}
@@ -224,15 +224,15 @@ def choices(
     return [_best(each, own, curves(own, offsets, labels, members), value, limit) for each, own in scores.items()]
 
 
-def _best(detector: Detector, scores: Floats, found: Curve, objective: Objective, limit: float | None) -> Choice:
-    value = np.asarray(objective(found), dtype=np.float64)
-    allowed = ~np.isnan(value) if limit is None else ~np.isnan(value) & (found.false_stop_rate <= limit)
+def _best(detector: Detector, scores: Floats, curve: Curve, objective: Objective, limit: float | None) -> Choice:
+    value = np.asarray(objective(curve), dtype=np.float64)
+    allowed = ~np.isnan(value) if limit is None else ~np.isnan(value) & (curve.false_stop_rate <= limit)
     value = np.where(allowed, value, -math.inf)
     if not value.shape[1]:  # every score is 0: there is no threshold
         value = np.full((len(value), 1), -math.inf)
     # Of equal values the last, the highest threshold: it stops fewest runs that nobody asked about.
     place = value.shape[1] - 1 - value[:, ::-1].argmax(axis=1)
-    return Choice(detector, value.max(axis=1), place, found, scores)
+    return Choice(detector, value.max(axis=1), place, curve, scores)
 
 
 def margin_of(detector: Detector) -> float:
@@ -268,7 +268,7 @@ def above(line: float, scores: Floats, margin: float = 0.0) -> float:
     return middle if low < middle else float(high)
 
 
-def value_at(threshold: float, found: Curve, objective: Objective) -> float:
+def value_at(threshold: float, curve: Curve, objective: Objective) -> float:
     """Return what one threshold is worth, whichever were tried; -inf where it alarms nowhere.
 
     Examples
@@ -280,17 +280,17 @@ def value_at(threshold: float, found: Curve, objective: Objective) -> float:
     >>> [value_at(threshold, found, OBJECTIVES["saved"]) for threshold in (0.25, 0.6, 0.9)]
     [0.5, 0.0, -inf]
     """
-    place = int(np.searchsorted(found.thresholds, threshold, "left"))
-    value = float(objective(found)[place]) if place < len(found.thresholds) else -math.inf
+    place = int(np.searchsorted(curve.thresholds, threshold, "left"))
+    value = float(objective(curve)[place]) if place < len(curve.thresholds) else -math.inf
     return -math.inf if math.isnan(value) else value
 
 
-def ordered(found: Iterable[Choice], row: int = 0) -> list[dict[str, Any]]:
+def ordered(chosen: Iterable[Choice], row: int = 0) -> list[dict[str, Any]]:
     """Return one row a detector for one set of traces, best first; ties keep the order they were asked in."""
     rows = [
         {"detector": each.detector, "objective": float(each.objective[row]), "threshold": each.threshold(row)}
         | each.rates(row)
-        for each in found
+        for each in chosen
     ]
     if not rows:
         raise InputError("there is no detector to choose from; name at least one metric whose signal made no label")

@@ -74,17 +74,17 @@ def plan(traces: Iterable[Trace] | Measurements, metrics: Iterable[str | Metric]
     asked = None if metrics is None else _parsed(metrics)  # before any trace is read: a misspelt name costs nothing
     if isinstance(traces, Measurements):
         infos: Sequence[TraceInfo] = traces.infos
-        walked: Sequence[Trace] = ()
+        runs: Sequence[Trace] = ()
         signals = _measured_signals(traces)
         chosen = [m for m in _default(signals, "state") if m in traces.columns] if asked is None else asked
     else:
-        walked = traces if isinstance(traces, Sequence) else list(traces)
-        strange = next((each for each in walked if not isinstance(each, Trace)), None)
+        runs = traces if isinstance(traces, Sequence) else list(traces)
+        strange = next((each for each in runs if not isinstance(each, Trace)), None)
         if strange is not None:
             raise InputError(f"expected traces, got {short(strange)}; read a file with dl.read(path)")
-        infos, signals = walked, _signals(walked)
+        infos, signals = runs, _signals(runs)
         # Where agents write no state, the call is what they do.
-        view = "state" if any(step.state is not None for trace in walked for step in trace.steps) else "call"
+        view = "state" if any(step.state is not None for trace in runs for step in trace.steps) else "call"
         chosen = _default(signals, view) if asked is None else asked
     hidden, rules = _sources(infos)
     expanded = [each for m in chosen for each in _named(m, sorted(signals))]
@@ -92,7 +92,7 @@ def plan(traces: Iterable[Trace] | Measurements, metrics: Iterable[str | Metric]
     notes += _assumed(infos, [m.signal for m in expanded if isinstance(m, Signal) and m.signal not in hidden])
     notes += _left_out(asked, expanded)
     carried = hidden if isinstance(traces, Measurements) else hidden & signals
-    return Plan(walked, tuple(dict.fromkeys(expanded)), hidden, rules, tuple(notes), carried)
+    return Plan(runs, tuple(dict.fromkeys(expanded)), hidden, rules, tuple(notes), carried)
 
 
 def _parsed(metrics: Iterable[str | Metric]) -> list[Metric]:

@@ -76,8 +76,8 @@ class Sweep:
             n_stalled, n_good (compared), within_setup, auc_trace, threshold, precision, recall, saved,
             false_stop_rate, premature, late, delay, undetectable. Undefined numbers are `nan`.
         """
-        found = [cell.row(self.evaluations[cell.task], max_false_stop) for cell in self.cells]
-        return _frame(found, rows)
+        every = [cell.row(self.evaluations[cell.task], max_false_stop) for cell in self.cells]
+        return _frame(every, rows)
 
     def best(self, *, max_false_stop: float = LIMIT) -> Any:
         """Return one row a metric and task: its best accumulator by AUC, then the controls.
@@ -132,10 +132,10 @@ class Sweep:
 
         def row(cell: Cell, evaluation: Evaluation) -> dict[str, Any]:
             cut = cell.curve.at_limit(max_false_stop)
-            found = operating_point(evaluation.measurements, cell.scores, cell.detector, cut, prevalence=prevalence)
+            point = operating_point(evaluation.measurements, cell.scores, cell.detector, cut, prevalence=prevalence)
             # Without good traces no threshold keeps a limit: only what needs none is known.
-            known = found if not np.isnan(cut) else {name: found[name] for name in COUNTS}
-            return dict.fromkeys(found, float("nan")) | known
+            known = point if not np.isnan(cut) else {name: point[name] for name in COUNTS}
+            return dict.fromkeys(point, float("nan")) | known
 
         return self._each(cells, row)
 
@@ -168,14 +168,14 @@ class Sweep:
         return need("pandas", "study").DataFrame(columns)
 
     def _each(self, cells: Iterable[Cell] | None, row: Callable[[Cell, Evaluation], dict[str, Any]]) -> Any:
-        found = []
+        rows = []
         with _one_thread():
             for cell in self.best_cells() if cells is None else cells:
                 evaluation = self.evaluations[cell.task]
                 name = {key: getattr(cell, key) for key in ("verdict", "task", "metric", "view", "accumulator")}
                 counts = {f"n_{kind}": count for kind, count in evaluation.counts.items()}
-                found.append(name | counts | ({} if cell.blank else row(cell, evaluation)))
-        return need("pandas", "study").DataFrame(found)
+                rows.append(name | counts | ({} if cell.blank else row(cell, evaluation)))
+        return need("pandas", "study").DataFrame(rows)
 
     def _best(self, group: Sequence[Cell]) -> Cell:
         ranked = [cell for cell in group if not np.isnan(cell.ranked.auc)]

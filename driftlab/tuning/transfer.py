@@ -109,35 +109,35 @@ def _rows(
     labels, scores = Labels.of(measured.infos, measured.lengths), score(measured, wanted)
     sides = [_tuning(measured, labels, kinds == name, out) for name in names]
     tuning = np.stack([inside for inside, _ in sides])
-    found, rows = choices(scores, measured.offsets, labels, tuning, objective=how[1], limit=how[0]), []
-    for number, own in enumerate(names):
-        best = ordered(found, number)[0]
-        for name in [own] if out else names:
-            note = sides[number][1] if out else TOO_GOOD if name == own else ""
-            at = {"tuned_on": f"all but {own}" if out else own, "tried_on": name, "note": note}
+    chosen, rows = choices(scores, measured.offsets, labels, tuning, objective=how[1], limit=how[0]), []
+    for number, tuned_on in enumerate(names):
+        best = ordered(chosen, number)[0]
+        for name in [tuned_on] if out else names:
+            note = sides[number][1] if out else TOO_GOOD if name == tuned_on else ""
+            at = {"tuned_on": f"all but {tuned_on}" if out else tuned_on, "tried_on": name, "note": note}
             row = at | _row(measured, scores, best, kinds == name)
             # Without both classes nothing was chosen; rates of that would be those of a guess.
-            told = labels.stalled[tuning[number]].any() and labels.good[tuning[number]].any()
-            rows.append(row if told else row | dict.fromkeys(RATES, math.nan) | {"note": UNTUNED})
+            both = labels.stalled[tuning[number]].any() and labels.good[tuning[number]].any()
+            rows.append(row if both else row | dict.fromkeys(RATES, math.nan) | {"note": UNTUNED})
     return need("pandas", "study").DataFrame(rows)
 
 
-def _tuning(measured: Measurements, labels: Labels, own: Any, out: bool) -> tuple[Any, str]:
+def _tuning(measured: Measurements, labels: Labels, inside_kind: Any, out: bool) -> tuple[Any, str]:
     """Which traces tune, and what to say of it; problems of the traces left out tune nothing where others remain."""
     if not out:
-        return own, ""
+        return inside_kind, ""
     # Runs of one problem by several agents share their words: tuned on one, a rule knows the others.
-    held = {info.group for info, inside in zip(measured.infos, own, strict=True) if inside}
-    apart = ~own & np.array([info.group not in held for info in measured.infos], dtype=bool)
+    held = {info.group for info, inside in zip(measured.infos, inside_kind, strict=True) if inside}
+    apart = ~inside_kind & np.array([info.group not in held for info in measured.infos], dtype=bool)
     if labels.stalled[apart].any() and labels.good[apart].any():
         return apart, ""
-    return ~own, SHARED
+    return ~inside_kind, SHARED
 
 
 def _row(measured: Measurements, scores: dict[Detector, Any], best: dict[str, Any], inside: Any) -> dict[str, Any]:
     rows = np.flatnonzero(inside)
     part, steps = measured.take(rows), np.repeat(inside, measured.lengths)
     detector, threshold = best["detector"], best["threshold"]
-    found = operating_point(part, scores[detector][steps], detector, threshold)
+    point = operating_point(part, scores[detector][steps], detector, threshold)
     row = {"detector": repr(detector), "threshold": threshold}
-    return row | {name: found[name] for name in ("n_stalled", "n_good", *RATES)}
+    return row | {name: point[name] for name in ("n_stalled", "n_good", *RATES)}
