@@ -73,6 +73,7 @@ class ToolEntropy(Detector):
         # Symbols are numbered by first appearance: one that was not seen before is larger than all that were.
         distinct += symbol > top
         np.maximum(top, symbol, out=top)
+        # Shares of few calls jump about; below `least` nothing is said.
         scores: Floats = np.where(calls >= self.least, 1 - distinct / np.maximum(calls, 1), 0.0)
         return scores
 

@@ -61,6 +61,7 @@ class Phrases(Streak):
 
     def counts(self, now: Now) -> Floats:
         new = now[self.needs[0]]
+        # Few new phrases, not none: a summary always joins old ones in a new place.
         return np.where(np.isnan(new), np.nan, new < self.new)
 
     def reason(self) -> str:

@@ -94,19 +94,21 @@ class Calibration:
         cap : float, optional
             Share of stalled steps that counting steps saves within the same limit.
         """
-        found, again = self.tally, self.nested
-        here = found.n_stalled / max(1, found.n_stalled + found.n_good)
-        told = prevalence if prevalence is not None or price is None else price.prevalence
-        facts: dict[str, Any] = {"precision": found.precision_at(here if told is None else told), "cap": cap}
+        counts, again = self.tally, self.nested
+        # Precision where the rule will work, not here: studies hold far more stalls than fleets do.
+        here = counts.n_stalled / max(1, counts.n_stalled + counts.n_good)
+        fleet = prevalence if prevalence is not None or price is None else price.prevalence
+        facts: dict[str, Any] = {"precision": counts.precision_at(here if fleet is None else fleet), "cap": cap}
         facts |= {"limit": self.limit}
         facts |= {"blind": str(self.rule.evidence.get("why", "no threshold is safe")) if self.rule.watch_only else ""}
+        # A rule may be certified and still be luck: the certificate is about false stops, this about stalls.
         if again is not None and not again.why and not again.stable:
             low, high = again.intervals["youden"]
             facts["luck"] = f"Youden's index on problems left out is {again.youden:.2f} [{low:.2f}, {high:.2f}]"
-        return advice(verdict, found, price=price, **facts)
+        return advice(verdict, counts, price=price, **facts)
 
     def __str__(self) -> str:
-        evidence, found = self.rule.evidence, self.tally
+        evidence, counts = self.rule.evidence, self.tally
         lines = [f"detector    {self.rule.detector!r}"]
         if self.rule.watch_only:
             lines.append(f"threshold   none: watch only; {evidence['why']}")
@@ -116,15 +118,16 @@ class Calibration:
             at = "none" if self.nudge.watch_only else f"{self.nudge.threshold:.4f}"
             lines.append(f"nudge       {at}; promise: {self.nudge.evidence['promise']}")
         stopped = "no good traces"
-        if found.n_good:
-            low, high = proportion(found.false_stop, found.n_good)
-            stopped = f"{found.false_stop} of {found.n_good} good traces stopped [{low:.3f}, {high:.3f}]"
-        saved = f"{found.saved:.0%} of stalled steps saved" if found.n_stalled else "nothing to save"
-        delay = f", median delay {found.delay:.0f} steps" if found.hit else ""
+        # The interval of what was counted; the promise above it is the one that holds for new runs.
+        if counts.n_good:
+            low, high = proportion(counts.false_stop, counts.n_good)
+            stopped = f"{counts.false_stop} of {counts.n_good} good traces stopped [{low:.3f}, {high:.3f}]"
+        saved = f"{counts.saved:.0%} of stalled steps saved" if counts.n_stalled else "nothing to save"
+        delay = f", median delay {counts.delay:.0f} steps" if counts.hit else ""
         lines += [
             f"{'judged' if evidence['promise'] == 'none' else 'certified':<11} "
             f"on {self.n_good} good traces of {self.n_good} problems{evidence['apart']}",
-            f"there       {found.hit} of {found.n_stalled} stalls hit, {saved}, {found.premature} premature{delay}",
+            f"there       {counts.hit} of {counts.n_stalled} stalls hit, {saved}, {counts.premature} premature{delay}",
             f"            {stopped}",
             f"chosen      among {len(self.candidates)} detectors; that choice is not in the interval",
         ]

@@ -43,6 +43,7 @@ def cell_names(cells: Sequence[Cell]) -> list[str]:
     """Return one name a cell; where the short names of two metrics are equal, all are written out."""
     short = [cell_name(cell) for cell in cells]
     long = [cell_spec(cell) for cell in cells]
+    # All or none: a list in which one name is longer reads as if that cell were of another kind.
     return short if len(set(short)) == len(set(long)) else long
 
 
@@ -64,6 +65,7 @@ def best_of(sweep: Sweep, task: str) -> list[Cell]:
 def leader(cells: Iterable[Cell]) -> Cell | None:
     """Return the best ranked cell that beats the controls, else the best ranked, else None."""
     ranked = [c for c in cells if not math.isnan(c.ranked.auc) and not is_steps(c)]
+    # A cell that controls explain leads only where no other does: the largest area is often the oldest run.
     beats = [c for c in ranked if c.verdict.startswith("beats")]
     return max(beats or ranked, key=lambda cell: cell.ranked.auc, default=None)
 
@@ -97,19 +99,22 @@ def of_metric(sweep: Sweep, task: str, metric: str | None) -> list[Cell]:
     InputError
         When no cell has the metric, or the name fits several.
     """
-    own = [cell for cell in sweep.cells if cell.task == task and isinstance(cell.detector, Plateau)]
-    specs = dict.fromkeys(cell_spec(cell) for cell in own)
+    cells = [cell for cell in sweep.cells if cell.task == task and isinstance(cell.detector, Plateau)]
+    specs = dict.fromkeys(cell_spec(cell) for cell in cells)
     if metric is None:
         best = leader(cell for cell in best_of(sweep, task) if cell_spec(cell) in specs)
         wanted = cell_spec(best) if best is not None else next(iter(specs), "")
-        return [cell for cell in own if cell_spec(cell) == wanted]
-    named = dict.fromkeys(cell_spec(cell) for cell in own if metric in (cell_spec(cell), cell_name(cell), cell.metric))
+        return [cell for cell in cells if cell_spec(cell) == wanted]
+    # Three ways of naming it, as people copy from a table, a figure or the command line.
+    named = dict.fromkeys(
+        cell_spec(cell) for cell in cells if metric in (cell_spec(cell), cell_name(cell), cell.metric)
+    )
     if len(named) != 1:
         known = ", ".join(named or specs) or "(none)"
         raise InputError(
             f"{'several metrics are' if named else 'no metric is'} called {metric!r}; write one of: {known}"
         )
-    return [cell for cell in own if cell_spec(cell) in named]
+    return [cell for cell in cells if cell_spec(cell) in named]
 
 
 def auc_text(cell: Cell) -> str:
