@@ -25,8 +25,6 @@ from driftlab.trace.schema import TraceInfo
 __all__ = ["NOBODY", "PLACEBO_DRAWS", "Auc", "Evaluation", "Judgement", "verdict"]
 
 PLACEBO_DRAWS = 16  # one draw of noise can be lucky; the control is their mean
-
-
 NOBODY = Ranking(())
 
 

@@ -22,12 +22,13 @@ class Metric(Column):
     """Base of all metrics: a frozen dataclass of plain parameters whose column is deltas."""
 
 
+@dataclass(frozen=True, repr=False)
 class TextMetric(Metric):
-    """A metric that reads one view under one mask; subclasses declare the fields `view` and `mask`."""
+    """A metric that reads one view under one mask."""
 
     costly: ClassVar[bool] = True
-    view: str
-    mask: str
+    view: str = "state"
+    mask: str = "text"
 
     def __post_init__(self) -> None:
         choice("view", self.view, VIEWS)
@@ -72,8 +73,6 @@ class Pairwise(TextMetric):
 
     symmetric: ClassVar[bool] = True
     batched: ClassVar[bool] = False  # True: one call over many pairs, which splitting would only slow down
-    view: str = "state"
-    mask: str = "text"
     lag: int = 1
     nearest: bool = False
 

@@ -50,7 +50,6 @@ class Novelty(TextMetric):
 
     name: ClassVar[str] = "novelty"
     view: str = "output"
-    mask: str = "text"
 
     def stream(self, info: TraceInfo) -> Stream:
         seen: set[bytes] | None = None

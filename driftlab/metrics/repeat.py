@@ -45,7 +45,6 @@ class Repeat(TextMetric):
 
     name: ClassVar[str] = "repeat"
     view: str = "action"
-    mask: str = "text"
     last: int = 10
 
     def __post_init__(self) -> None:

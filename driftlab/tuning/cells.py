@@ -9,10 +9,10 @@ import numpy as np
 from driftlab._util.checks import several
 from driftlab._util.spec import between, whole
 from driftlab.detectors import Detector, Ewma, Plateau, Run, StepCount, detector, first_alarms, score
-from driftlab.evaluation.evaluation import NOBODY, Auc, Evaluation
+from driftlab.evaluation.evaluation import NOBODY, Evaluation, Judgement
 from driftlab.evaluation.labels import Floats
 from driftlab.evaluation.tally import tally
-from driftlab.evaluation.thresholds import Curve, curve
+from driftlab.evaluation.thresholds import curve
 from driftlab.metrics import Metric
 from driftlab.metrics.column import Symbol
 from driftlab.tuning.plan import Plan
@@ -25,8 +25,8 @@ COUNTED = ("precision", "recall", "saved", "false_stop_rate", "premature", "late
 
 
 @dataclass(frozen=True, eq=False)
-class Cell:
-    """One detector on one task.
+class Cell(Judgement):
+    """One detector on one task: a judgement, and of what.
 
     Attributes
     ----------
@@ -35,14 +35,6 @@ class Cell:
     detector : Detector
     scores : (n_steps_in_all,) array
         Over the task's traces.
-    ranked, within : Auc
-        At equal age; at equal age among traces of one setup.
-    auc_trace : float
-        Over whole traces, where length alone ranks well.
-    curve : Curve
-        Outcomes at every threshold.
-    verdict : str
-        In words.
     tried : int
         Accumulators of the same metric on the same task that this cell was the best of.
     """
@@ -50,11 +42,6 @@ class Cell:
     task: str
     detector: Detector
     scores: Floats
-    ranked: Auc
-    within: Auc
-    auc_trace: float
-    curve: Curve
-    verdict: str
     tried: int = 1
 
     @property
@@ -131,7 +118,7 @@ def cells_of(task: str, evaluation: Evaluation, wanted: Sequence[Detector], aske
 
 
 def _judged(task: str, evaluation: Evaluation, detector: Detector, scores: Floats) -> Cell:
-    return Cell(task, detector, scores, **vars(evaluation.judge(detector, scores)))
+    return Cell(**vars(evaluation.judge(detector, scores)), task=task, detector=detector, scores=scores)
 
 
 def _absent(evaluation: Evaluation, detector: Detector) -> str:
@@ -149,4 +136,4 @@ def _hidden(task: str, evaluation: Evaluation, detector: Detector, why: str) -> 
     silent = np.zeros(int(evaluation.measurements.offsets[-1]))
     nothing = evaluation.rank(silent, NOBODY)
     empty = curve(silent, evaluation.measurements.offsets, evaluation.labels)
-    return Cell(task, detector, silent, nothing, nothing, float("nan"), empty, why)
+    return Cell(nothing, nothing, float("nan"), empty, why, task, detector, silent)

@@ -13,7 +13,7 @@ from driftlab._util.registry import Registry
 from driftlab._util.spec import share
 from driftlab.detectors import Detector
 from driftlab.evaluation.labels import Floats, Ints, Labels, ratio
-from driftlab.evaluation.tally import Tally
+from driftlab.evaluation.rates import Rates
 from driftlab.evaluation.thresholds import Curve, curves
 
 __all__ = [
@@ -79,7 +79,7 @@ class Price:
     def __str__(self) -> str:
         return f"{self.false_stop:g} a false stop and {self.wasted_step:g} a step"
 
-    def __call__(self, curve: Curve | Tally) -> Floats:
+    def __call__(self, curve: Rates) -> Floats:
         share = ratio(curve.n_stalled, curve.n_stalled + curve.n_good) if self.prevalence is None else self.prevalence
         # Per stalled run what its saved steps are worth, less what stopping it before its stall destroyed.
         earned = ratio(self.wasted_step * curve.saved_steps - self.false_stop * curve.premature, curve.n_stalled)

@@ -184,6 +184,8 @@ class Sweep:
         best = max(ranked, key=lambda cell: cell.ranked.auc)
         # Bonferroni over the accumulators that were tried: the best of eleven looks good by luck alone.
         level = 1 - (1 - LEVEL) / len(ranked)
+        if len(ranked) == 1:  # nothing was chosen: the verdict stands
+            return best
         words = self.evaluations[best.task].verdict(best.detector, best.ranked, best.within, level)
         return replace(best, verdict=words, tried=len(ranked))
 

@@ -95,9 +95,11 @@ def _by_signal(trace: Trace, signal: str, patience: int) -> Trace:
     best, last = -math.inf, -1
     for t, step in enumerate(trace.steps):
         raw = (step.signals or {}).get(signal)
-        # The first value counts whatever it is: a signal may begin at minus infinity.
-        if raw is not None and not math.isnan(raw) and (last < 0 or trace.upward(signal, raw) > best):
-            best, last = trace.upward(signal, raw), t
+        if raw is None or math.isnan(raw):
+            continue
+        value = trace.upward(signal, raw)
+        if last < 0 or value > best:  # the first counts whatever it is: a signal may begin at minus infinity
+            best, last = value, t
     if last < 0:
         return trace
     stalled = (goal is None or best < goal) and len(trace.steps) - 1 - last >= patience
