@@ -12,22 +12,21 @@ from driftlab._util.checks import limit, measuring, seeded
 from driftlab._util.errors import InputError
 from driftlab._util.extras import need
 from driftlab._util.spec import between, whole
-from driftlab.detectors import Detector, needed, score
+from driftlab.detectors import Detector, score
 from driftlab.evaluation.labels import Floats, Labels
 from driftlab.evaluation.tally import Tally, curve, tally
 from driftlab.metrics import Metric
-from driftlab.metrics.measurements import Measurements, measure
+from driftlab.metrics.measurements import Measurements
 from driftlab.rules.policy import StopRule
 from driftlab.rules.provenance import data_hash
 from driftlab.trace.schema import Trace
 from driftlab.trace.split import problems
 from driftlab.trace.summary import shared_specs
 from driftlab.tuning.calibration import Calibration
-from driftlab.tuning.cells import DECAY, PATIENCE, grid
+from driftlab.tuning.cells import DECAY, PATIENCE, choosable
 from driftlab.tuning.certificate import Certificate, certify, certify_grid
 from driftlab.tuning.cross_validation import CrossValidation, Procedure, cross_validate, untold
 from driftlab.tuning.objective import RATES, Objective, Price, above, choices, objective_named, ordered, value_at
-from driftlab.tuning.plan import plan
 from driftlab.tuning.sample_size import good_traces_needed
 from driftlab.tuning.sweep import LIMIT
 
@@ -122,25 +121,22 @@ def calibrate(
     measuring(n_jobs, progress)
     _check(promise, share, max_false_stop, nudge, objective)
     chosen = _of_task(traces, task)
-    plan_ = plan(chosen, metrics)
-    wanted = grid(plan_, patience=patience, decay=decay, detectors=detectors)
-    wanted = [detector for detector in wanted if not plan_.circular(detector)]
-    if isinstance(chosen, Measurements):
-        measured = chosen
-    else:
-        measured = measure(chosen, needed(wanted), cache=cache, n_jobs=n_jobs, progress=progress)
+    measured, wanted = choosable(
+        chosen,
+        metrics,
+        patience=patience,
+        decay=decay,
+        detectors=detectors,
+        cache=cache,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
     # Chosen on some problems, certified on others: a threshold certified on what chose it would break its promise.
     how = Procedure(objective, max_false_stop, max_false_stop is not None, None if promise == "mean" else risk, share)
     made = _reused if share == 1 else _split
     best, certificate, rest, rows = made(measured, wanted, how, seed)
-    origin = {
-        "data": data_hash(chosen),
-        "seed": seed,
-        "share": share,
-        "candidates": len(rows),
-        "selection": _words(how),
-    }
-    origin |= {"max_false_stop": "none" if max_false_stop is None else max_false_stop}
+    origin = {"data": data_hash(chosen), "seed": seed, "share": share, "candidates": len(rows)}
+    origin |= {"selection": _words(how), "max_false_stop": "none" if max_false_stop is None else max_false_stop}
     estimate = _estimate(measured, wanted, how, certificate, (folds, repeats, seed))
     evidence = {"sources": ", ".join(sorted({info.source or "(none)" for info in measured.infos}))}
     # Numbers stay with the rule: a file that says 0.05 without how many runs it rests on is an anecdote.

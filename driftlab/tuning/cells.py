@@ -1,5 +1,6 @@
 """One detector on one task: its ranking, its outcomes, what that is worth in words."""
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,16 +9,18 @@ import numpy as np
 
 from driftlab._util.checks import several
 from driftlab._util.spec import between, whole
-from driftlab.detectors import Detector, Ewma, Plateau, Run, StepCount, detector, first_alarms, score
+from driftlab.detectors import Detector, Ewma, Plateau, Run, StepCount, detector, first_alarms, needed, score
 from driftlab.evaluation.evaluation import NOBODY, Evaluation, Judgement
 from driftlab.evaluation.labels import Floats
 from driftlab.evaluation.tally import tally
 from driftlab.evaluation.thresholds import curve
 from driftlab.metrics import Metric
 from driftlab.metrics.column import Symbol
-from driftlab.tuning.plan import Plan
+from driftlab.metrics.measurements import Measurements, measure
+from driftlab.trace.schema import Trace
+from driftlab.tuning.plan import Plan, plan
 
-__all__ = ["DECAY", "PATIENCE", "Cell", "cells_of", "grid"]
+__all__ = ["DECAY", "PATIENCE", "Cell", "cells_of", "choosable", "grid"]
 
 PATIENCE = range(1, 9)
 DECAY = (0.6, 0.8, 0.9)
@@ -96,6 +99,34 @@ def grid(
     accumulators = [*map(Run, runs), *map(Ewma, fading)]
     plateaus = [Plateau(metric, accumulator) for metric in asked.metrics for accumulator in accumulators]
     return list(dict.fromkeys([*plateaus, *named, StepCount()]))
+
+
+def choosable(
+    traces: Iterable[Trace] | Measurements,
+    metrics: Iterable[str | Metric] | None,
+    *,
+    patience: Iterable[int] = PATIENCE,
+    decay: Iterable[float] = DECAY,
+    detectors: Iterable[str | Detector] = (),
+    cache: str | os.PathLike[str] | None = None,
+    n_jobs: int | None = 1,
+    progress: bool = False,
+) -> tuple[Measurements, list[Detector]]:
+    """Return the detectors a rule may be chosen from, without those that made the labels, and their numbers.
+
+    Examples
+    --------
+    >>> from driftlab.trace.schema import Step
+    >>> measured, wanted = choosable([Trace(id="a", steps=[Step(state="x")])], ["exact"], patience=[1], decay=[])
+    >>> wanted, measured.lengths.tolist()
+    ([plateau(exact, run(1)), steps], [1])
+    """
+    asked = plan(traces, metrics)
+    wanted = grid(asked, patience=patience, decay=decay, detectors=detectors)
+    wanted = [detector for detector in wanted if not asked.circular(detector)]
+    if isinstance(traces, Measurements):
+        return traces, wanted
+    return measure(asked.traces, needed(wanted), cache=cache, n_jobs=n_jobs, progress=progress), wanted
 
 
 def cells_of(task: str, evaluation: Evaluation, wanted: Sequence[Detector], asked: Plan) -> Iterable[Cell]:

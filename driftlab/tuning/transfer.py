@@ -11,14 +11,13 @@ from driftlab._util.checks import measuring
 from driftlab._util.errors import InputError
 from driftlab._util.extras import need
 from driftlab._util.spec import choice, share
-from driftlab.detectors import Detector, needed, score
+from driftlab.detectors import Detector, score
 from driftlab.evaluation.operating_point import operating_point
 from driftlab.evaluation.tally import Labels
-from driftlab.metrics.measurements import Measurements, measure
+from driftlab.metrics.measurements import Measurements
 from driftlab.trace.schema import Trace
-from driftlab.tuning.cells import DECAY, PATIENCE, grid
+from driftlab.tuning.cells import DECAY, PATIENCE, choosable
 from driftlab.tuning.objective import Objective, choices, ordered
-from driftlab.tuning.plan import plan
 from driftlab.tuning.sweep import LIMIT
 
 __all__ = ["RATES", "SHARED", "TOO_GOOD", "UNTUNED", "transfer"]
@@ -89,13 +88,16 @@ def transfer(
     measuring(n_jobs, progress)
     if max_false_stop is not None:
         share("max_false_stop", max_false_stop)
-    asked = plan(traces, metrics)
-    wanted = grid(asked, patience=patience, decay=decay, detectors=detectors)
-    wanted = [detector for detector in wanted if not asked.circular(detector)]
-    if isinstance(traces, Measurements):
-        measured = traces
-    else:
-        measured = measure(asked.traces, needed(wanted), cache=cache, n_jobs=n_jobs, progress=progress)
+    measured, wanted = choosable(
+        traces,
+        metrics,
+        patience=patience,
+        decay=decay,
+        detectors=detectors,
+        cache=cache,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
     return _rows(measured, wanted, by, left_out, (max_false_stop, objective))
 
 
