@@ -128,7 +128,7 @@ def test_a_bad_option_is_told_before_the_traces_are_measured(monkeypatch):
     def never(*_, **__):
         raise AssertionError("measured")
 
-    for name in ("driftlab.tuning.sweep", "driftlab.tuning.calibrate"):  # the functions hide their modules
+    for name in ("driftlab.tuning.sweep", "driftlab.tuning.cells"):  # the rooms that measure; functions hide theirs
         monkeypatch.setattr(sys.modules[name], "measure", never)
     for call in ("sweep", "calibrate"):
         with pytest.raises(AssertionError, match="measured"):
