@@ -10,8 +10,6 @@ from driftlab.detectors import DETECTORS, detector
 from driftlab.evaluation.agreement import agreement
 from driftlab.fleet.gate import Gate, gate
 from driftlab.fleet.replay import Replay, replay
-from driftlab.importers.formats.hf_datasets import from_datasets
-from driftlab.importers.load import IMPORTERS, load
 from driftlab.lab.labeller.label import label
 from driftlab.metrics import METRICS, metric
 from driftlab.metrics.measurements import Measurements, measure
@@ -30,6 +28,8 @@ from driftlab.tuning.transfer import transfer
 
 if TYPE_CHECKING:
     from driftlab import plot
+    from driftlab.importers.formats.hf_datasets import from_datasets
+    from driftlab.importers.load import IMPORTERS, load
     from driftlab.lab.labeller.widget import Labeller
     from driftlab.report import report
 
@@ -83,13 +83,24 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _Any:
-    # Loaded when first asked for: drawing loads matplotlib, a widget the notebook's machinery.
+    # Loaded when first asked for: drawing loads matplotlib, a widget the notebook's machinery, and a guard in
+    # production reads no foreign log.
     if name == "plot":
         import driftlab.plot as found  # noqa: PLC0415 (`from driftlab import plot` would ask here again)
     elif name == "report":
         from driftlab.report import report as found  # type: ignore[no-redef]  # noqa: PLC0415
     elif name == "Labeller":
         from driftlab.lab.labeller.widget import Labeller as found  # type: ignore[no-redef]  # noqa: PLC0415
+    elif name == "IMPORTERS":
+        from driftlab.importers.load import IMPORTERS as found  # type: ignore[no-redef]  # noqa: PLC0415
+    elif name == "load":
+        from driftlab.importers.load import load  # noqa: PLC0415
+
+        found = _public(load)
+    elif name == "from_datasets":
+        from driftlab.importers.formats.hf_datasets import from_datasets  # noqa: PLC0415
+
+        found = _public(from_datasets)
     else:
         raise AttributeError(f"module 'driftlab' has no attribute {name!r}")
     return found
@@ -99,7 +110,13 @@ def __dir__() -> list[str]:
     return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])
 
 
-# An error reads driftlab.InputError, wherever its file lies; so does a value in a pickle.
+def _public(value: _Any) -> _Any:
+    """Say that a value is driftlab's: an error reads driftlab.InputError, wherever its file lies; so does a pickle."""
+    value.__module__ = "driftlab"
+    globals()[value.__name__] = value
+    return value
+
+
 for _name in __all__:
     if callable(globals().get(_name)):
-        globals()[_name].__module__ = "driftlab"
+        _public(globals()[_name])
